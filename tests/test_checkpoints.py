@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import signal
 import subprocess
 import sys
@@ -12,14 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
+from labs import until
+from pyspark.errors import StreamingQueryException
 
 from workbook.cli import run
-from workbook.errors import CannotGoOn, TopicMissing
+from workbook.cli.screen import Writes
+from workbook.errors import CannotGoOn
 from workbook.kafka.broker import Broker
-from workbook.kafka.require import topic_ids
+from workbook.kafka.require import ABSENT, topic_ids
 from workbook.spark import checkpoints
 from workbook.spark.checkpoints import hold, record, release, require
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.stream_producer import StreamProducer
 from workbook.systems import SYSTEMS
+from workbook.systems.base import Job
 from workbook.topics import Topic
 
 MADE_FOR = {"system": "shop", "version": 3, "reads": {"clicks": "aaa"}, "lateness": None}
@@ -100,9 +107,12 @@ def test_run_refuses_other_options_before_spark_starts(
 ) -> None:
     ids = {"clicks": "a", "metrics": "c"}
     monkeypatch.setattr(
-        run, "topic_ids", lambda _, names, missing="": {n: ids.get(n, missing) for n in names}
+        run,
+        "topic_ids",
+        lambda _, names, maybe: {name: ids.get(name, ABSENT) for name in (*names, *maybe)},
     )
     monkeypatch.setattr(run, "require_topic", lambda config, topic: 1)
+    monkeypatch.setattr("workbook.kafka.offsets.partition_offsets", lambda *asked: [])
     monkeypatch.setattr(Broker, "create", lambda *topics: None)
     nowhere = Broker("127.0.0.1:1", {})
     options = Namespace(**OPTIONS, checkpoint=str(tmp_path))
@@ -149,15 +159,57 @@ def test_a_checkpoint_belongs_to_one_process_which_kill_9_ends(tmp_path: Path) -
     release(second)
 
 
-def test_a_topic_is_known_by_its_id(broker: Broker, topic: Callable[..., Topic]) -> None:
-    config, made, more = broker.client_config(), topic("moves"), topic("moves")
-    ids = topic_ids(config, [made.name, more.name])
-    assert len(set(ids.values())) == 2
-    assert all(len(of) == 22 for of in ids.values())
-    nowhere = f"missing-{secrets.token_hex(4)}"
-    with pytest.raises(TopicMissing):
-        topic_ids(config, [made.name, nowhere])
-    assert topic_ids(config, [made.name, nowhere], missing="-") == {
-        made.name: ids[made.name],
-        nowhere: "-",
-    }
+def test_a_topic_recreated_under_a_running_query_ends_it_before_a_wrong_count(
+    spark: Any, broker: Broker, topic: Callable[..., Topic], tmp_path: Path
+) -> None:
+    made, config, system = topic("clicks"), broker.client_config(), SYSTEMS["page_views"]
+    options = system.options(["--in", made.name, "--checkpoint", str(tmp_path)])
+    made_for, ids = run._prepare(broker, system, options), topic_ids(config, [made.name])
+
+    def send(count: int) -> None:
+        with StreamProducer(config, made.name) as producer:
+            producer.send_block(ClickStream(seed=1).block(0, count))
+
+    def recreated() -> bool:
+        broker.create(made)
+        return topic_ids(config, [], [made.name]) not in ({made.name: ABSENT}, ids)
+
+    class Recreates(Writes):
+        def __call__(self, point: str) -> None:
+            super().__call__(point)
+            if point == "before-compute" and self.begun == 2:  # after it was planned
+                broker.delete([made.name])
+                until(recreated, "the new topic")
+                send(5000)
+
+    at = Recreates(lambda timeout: require(tmp_path, made_for(timeout)))
+    send(1000)
+    started = system.start(Job(spark, broker, options, tmp_path, at))
+    started.running.process_all()
+    counted = started.shown().rows
+    send(1000)
+    with pytest.raises(StreamingQueryException, match=r"reads: made for clicks|offset"):
+        started.running.process_all()
+    assert started.shown().rows == counted
+    with pytest.raises(CannotGoOn, match=r"reads: made for clicks.* came clicks.*\n"):
+        at.ask()
+    assert topic_ids(config, [], ["nowhere"]) == {"nowhere": ABSENT}
+
+
+def test_a_cut_topic_is_not_counted_again_over_the_seconds_of_a_former_run(
+    broker: Broker, topic: Callable[..., Topic]
+) -> None:
+    made, out, config = topic("clicks"), topic("metrics"), broker.client_config()
+    system = SYSTEMS["page_views"]
+    options = system.options(["--in", made.name, "--out", out.name])
+    for name in (made.name, out.name):
+        with StreamProducer(config, name) as producer:
+            producer.send_block(ClickStream(seed=1).block(0, 20))
+    system.check_topics(broker, options)
+    admin = AdminClient(config)
+    [gone] = admin.delete_records([TopicPartition(made.name, 0, 5)]).values()
+    gone.result(30)
+    with pytest.raises(CannotGoOn, match="are gone, so counts would get smaller"):
+        system.check_topics(broker, options)
+    options.out = f"{out.name}.new"
+    system.check_topics(broker, options)

@@ -65,6 +65,9 @@ class Query:
 
     lateness: int = 5_000
     now: int = NOW
+    ahead: int = 0
+    """By how much the reader's own time is wrong (ms)."""
+    run: int = 1
     state: State = field(default_factory=lambda: empty(TABLES))
     counted: Counter[int] = field(default_factory=Counter)
     late: list[tuple[int, int]] = field(default_factory=list)
@@ -91,7 +94,7 @@ class Query:
         """A micro-batch of (partition, timestamp, click_type, reason)."""
         rows = []
         for partition, *rest in records:
-            rows.append((partition, self.ends[partition], *rest, self.now))
+            rows.append((partition, self.ends[partition], *rest, self.now + self.ahead))
             self.ends[partition] += 1
         frame = pl.DataFrame(rows, schema=READ, orient="row")
         self._tell(per_second(frame).sort("second"))  # in any order
@@ -101,11 +104,12 @@ class Query:
         """So many seconds in which nothing comes, a micro-batch in each of them."""
         for _ in range(seconds):
             self.now += 1_000
-            self._tell(nothing_came(self.now))
+            self._tell(nothing_came(self.now + self.ahead))
         return self
 
     def _tell(self, batch: pl.DataFrame) -> None:
-        told = complete(self.state, batch, behind=self.lateness, by_partition=False)
+        of = {"behind": self.lateness, "run": self.run, "tick": lambda: self.now}
+        told = complete(self.state, batch, by_partition=False, **of)
         for row in told.iter_rows(named=True):
             if row["kind"] == COMPLETE:
                 assert row["second"] not in self.counted, "a second is complete once"
@@ -229,9 +233,34 @@ def test_a_clock_follows_the_reader_while_idle_and_never_runs_back() -> None:
     assert slowest({0: Clock(YESTERDAY, IDLE_MS), 1: Clock(now)}, now) == (now - IDLE_MS, 0)
     assert slowest({0: Clock(now - 1, IDLE_MS)}, now) == (now - 1, 0)
     known = {0: Clock(YESTERDAY, 4_000)}
-    assert advance(known, {0: YESTERDAY - MINUTE}, now, now) == {0: Clock(YESTERDAY)}
-    assert advance(known, {}, now, now - ASKED_MS) == {0: Clock(YESTERDAY, 9_000)}
-    assert advance(known, {}, now - MINUTE, now) == known, "the reader's own time was set back"
+    assert advance(known, {0: YESTERDAY - MINUTE}, now, 0) == {0: Clock(YESTERDAY)}
+    assert advance(known, {}, now, MINUTE) == {0: Clock(YESTERDAY, 4_000 + ASKED_MS)}
+
+
+@pytest.mark.parametrize("silent", [3, 6, 12])
+@pytest.mark.parametrize("ahead", [-86_400_000, 300_000, 86_400_000])
+def test_a_reader_s_clock_that_jumps_completes_nothing_that_is_yet_to_come(
+    silent: int, ahead: int
+) -> None:
+    query = live()
+    for _ in range(20):
+        query.read((0, query.now), (1, query.now), after=1_000)
+    query.wait(silent)
+    query.ahead = ahead
+    query.wait(1 if silent < 10 else 30)  # for one micro-batch, or for long
+    query.ahead = 0
+    query.read((0, query.now))
+    for _ in range(20):
+        query.read((0, query.now), (1, query.now - 900), after=1_000)
+    assert query.late == []
+    assert query.wait(15).sums["counted"] == 81
+
+
+def test_a_silence_is_counted_anew_after_a_restart() -> None:
+    query = live().read((0, YESTERDAY), (1, YESTERDAY)).wait(8)
+    query.run, query.now = 2, query.now + 3_600_000
+    query.read((0, YESTERDAY + 60_000)).wait(8).read((1, YESTERDAY + 1_000))
+    assert query.late == []
 
 
 def test_a_partition_that_begins_with_what_nobody_can_read_is_waited_for() -> None:
@@ -271,20 +300,27 @@ def test_a_producer_ahead_makes_others_late_in_a_backlog_and_each_is_counted() -
     assert (query.sums[TOO_LATE], query.sums["counted"]) == (2_349, 652)
 
 
-@pytest.mark.parametrize(("lateness", "late"), [(5_000, 29), (20_000, 0)])
-def test_a_partition_slow_to_arrive_is_late_after_each_pause(lateness: int, late: int) -> None:
+@pytest.mark.parametrize(
+    ("lateness", "partitions", "late"), [(5_000, 2, 30), (20_000, 2, 0), (5_000, 1, 0)]
+)
+def test_a_partition_slow_to_arrive_is_late_after_each_pause_while_others_go_on(
+    lateness: int, partitions: int, late: int
+) -> None:
     query = Query(lateness, now=YESTERDAY)
     for _ in range(30):
-        query.wait(12).read((0, query.now - 20_000))
+        for _ in range(12):
+            query.wait(1)
+            if partitions == 2:
+                query.read((1, query.now), after=0)
+        query.read((0, query.now - 20_000))
     assert query.wait(40).sums[TOO_LATE] == late
-    assert query.sums["counted"] == 30 - late
 
 
 def test_what_is_complete_stays_so_where_a_partition_begins_behind_it() -> None:
     query = Query(now=YESTERDAY).knowing(YESTERDAY).read((0, YESTERDAY))
-    query.wait(20)  # idle: complete up to fifteen seconds ago
+    query.wait(20)  # idle: its only second is complete
     complete_up_to = query.sums["clock"]
-    query.bad(1).read((1, YESTERDAY + 1_000))
+    query.bad(1).read((1, YESTERDAY + 500))
     assert query.sums["clock"] == complete_up_to
     assert len(query.late) == 1
 
@@ -302,7 +338,7 @@ def test_counts_by_partition_come_with_their_events_and_late_actions_are_no_page
     known = {p: Clock(YESTERDAY + 60_000) for p in (0, 1)}
     state = empty(TABLES)
     state["clocks"].replace(clock_table(known))
-    step = partial(complete, state, behind=0, by_partition=True)
+    step = partial(complete, state, behind=0, by_partition=True, run=1, tick=lambda: NOW)
     told = step(grouped)
     done = told.filter(pl.col("kind") == COMPLETE).sort("partition")
     assert done["partition"].to_list() == [0, 1]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka import OFFSET_INVALID, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from labs import until
 
@@ -21,6 +21,7 @@ from workbook.kafka.readers import consumer
 from workbook.pipelines.page_views.metrics import (
     AHEAD,
     AHEAD_MS,
+    CUT,
     LATE,
     Completed,
     Seconds,
@@ -120,9 +121,10 @@ class Scripted:
     """A reader, its metrics, its dead letters and its producer; ``log`` is what happened.
 
     All that is sent is delivered at the next ``serve``. So many commits find the broker ``away``.
+    The group has ``known`` committed, and the partition begins at ``low``.
     """
 
-    away = 0
+    away, known, low = 0, OFFSET_INVALID, 0
 
     def __init__(self, *handed: Handed | None) -> None:
         self.left, self.log, self.thens = list(handed), list[Any](), list[Callable[[], None]]()
@@ -135,6 +137,12 @@ class Scripted:
 
     def over(self) -> bool:
         return not self.left
+
+    def committed(self, places: list[TopicPartition], timeout: float) -> list[TopicPartition]:
+        return [TopicPartition("clicks", place.partition, self.known) for place in places]
+
+    def get_watermark_offsets(self, place: TopicPartition, timeout: float) -> tuple[int, int]:
+        return self.low, 99
 
     def commit(
         self,
@@ -197,6 +205,19 @@ def transactions(bench: Scripted) -> None:
         return {"sent": ("sent", done.metric().second - START, len(done.event_ids))}
 
     in_transactions(bench, bench, to_send, bench.over, bench)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("known", "low", "cut"),
+    [(OFFSET_INVALID, 5, True), (3, 5, True), (OFFSET_INVALID, 0, True), (5, 5, False)],
+)
+def test_a_first_second_that_may_be_cut_is_not_emitted(known: int, low: int, cut: bool) -> None:
+    bench = Scripted(*(replace(each, number=each.number + 5) for each in handed(0, 0, 1, 2)), None)
+    bench.known, bench.low = known, low
+    on_delivery(bench)
+    first = [("rejected", 5, CUT), ("rejected", 6, CUT)] if cut else [("sent", 0, 2)]
+    found = [event for event in bench.log if event[0] in ("sent", "rejected")]
+    assert found == [*first, ("sent", 1, 1)]
 
 
 @pytest.mark.parametrize("work", [on_delivery, transactions])
@@ -269,6 +290,7 @@ def test_two_partitions_under_one_key_are_refused_before_the_wrong_number_is_tol
 
 def test_the_open_second_is_forgotten_with_its_partition() -> None:
     bench = Scripted(*handed(0, 0), Handed(click(1, 7), 10), Handed(click(2, 8), 11))
+    bench.known = 10
 
     def polled() -> bool:
         if len(bench.left) == 2:

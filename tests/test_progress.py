@@ -96,8 +96,51 @@ def test_a_rate_is_that_of_the_last_seconds_and_nothing_when_idle() -> None:
     clock.now += 20
     progress.take(batch(19, 40, 0, 0))
     assert progress.rate == pytest.approx(20)
+    progress.follow("1")
     progress.onQueryIdle(SimpleNamespace(id="1"))
     assert progress.rate == 0
+
+
+# --- what Spark's listener bus hands over -----------------------------------------------------
+
+
+def test_a_continued_query_waits_for_records_and_counts_what_a_killed_run_had_planned() -> None:
+    progress, planned = Progress(clock=Clock()), batch(0, 1000, 1000, 1000)
+    progress.follow(ID)
+    progress.onQueryIdle(SimpleNamespace(id=ID))
+    assert str(progress) == "waiting for records"
+    planned.sources[0]["latestOffset"] = "None"  # as PySpark says it
+    progress.take(planned)
+    assert (progress.batches, progress.messages, progress.lag) == (1, 1000, 0)
+
+
+def test_only_events_of_its_own_query_count_whenever_they_are_heard() -> None:
+    progress, other = Progress(clock=Clock()), batch(0, 7, 7, 7)
+    other["id"] = "another"
+    for heard in (other, batch(0, 1000, 1000, 1000)):
+        progress.onQueryProgress(SimpleNamespace(progress=heard))
+    progress.onQueryTerminated(SimpleNamespace(id="another"))
+    progress.follow(ID)
+    progress.onQueryProgress(SimpleNamespace(progress=other))
+    assert (progress.messages, progress.ended.is_set()) == (1000, False)
+
+
+def test_an_error_in_the_listener_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress(rejected=lambda: dict([1 / 0]), clock=Clock())
+    progress.follow(ID)
+    for began in (0, 1):
+        progress.onQueryProgress(SimpleNamespace(progress=batch(began, 10, 10, 10)))
+    assert capsys.readouterr().err.count("ZeroDivisionError") == 1
+
+
+def test_rates_and_samples_go_on_after_the_clock_was_a_day_ahead() -> None:
+    clock = Clock()
+    progress = Progress(clock=clock)
+    for tick, ahead in ((0, 0), (1, 86_400), (2, 0), (3, 0)):
+        clock.now = START + ahead + tick + 1
+        progress.take(batch(ahead + tick, 1000, 1000, 1000))
+    assert progress.rate == pytest.approx(1000, rel=0.01)
+    assert [sample.time - START for sample in progress.samples] == [3, 4]
 
 
 # --- a merge ----------------------------------------------------------------------------------

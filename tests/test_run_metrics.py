@@ -198,10 +198,10 @@ def test_a_reader_ends_by_itself_after_its_seconds(topic: MakeTopic) -> None:
 
 def test_a_closed_gate_lets_no_micro_batch_begin_to_write() -> None:
     writes = Writes()
-    for point in ("before-send", "before-checkpoint", "before-send"):
+    for point in ("before-compute", "before-checkpoint", "before-compute"):
         writes(point)
     writes.close()
     writes("before-checkpoint")
     with pytest.raises(InterruptedError):
-        writes("before-send")
+        writes("before-compute")
     assert writes.begun == 2

@@ -1,9 +1,10 @@
-"""A query whose Spark has been ended does not keep its cell from being run again."""
+"""A query that has ended, or whose Spark has, and what is done to it then."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from py4j.protocol import Py4JNetworkError
@@ -37,3 +38,13 @@ def test_a_query_can_be_stopped_after_spark_has_ended(gone: Exception, tmp_path:
     running = Running(Gone(gone), spark, hold(tmp_path), Progress())  # type: ignore
     assert not running.is_active
     running.stop()
+
+
+def test_leaving_the_with_block_starts_no_query_again(tmp_path: Path) -> None:
+    query, spark, started = Mock(id="1", isActive=False), Mock(), list[str]()
+    running = Running(query, spark, hold(tmp_path), Progress())
+    running.progress.ended.set()
+    running.again = started.append  # type: ignore
+    with pytest.raises(ValueError, match="NewSchema"), running:
+        query.exception.return_value = ValueError("NewSchema")
+    assert started == []

@@ -14,8 +14,8 @@ from workbook.systems import SYSTEMS
 PACKAGE = Path(__file__).parents[1] / "workbook"
 ROOMS = tuple(f"workbook.{room}." for room in ("streams.events", "sources", "tables", "pipelines"))
 ACCEPTED: dict[str, tuple[int, str]] = {
-    "page_views": (2, "2402ced532d8"),
-    "event_time_merge": (2, "9db357866126"),
+    "page_views": (2, "96173c58d5d7"),
+    "event_time_merge": (2, "bdc591bc0b87"),
     "share_holders": (2, "d66399c479c5"),
     "active_groups": (2, "0e5d2b0bc0e8"),
     "replicate": (1, "ada596b46186"),

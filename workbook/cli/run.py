@@ -6,7 +6,9 @@ import errno
 import shlex
 import sqlite3
 from argparse import Namespace
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from py4j.protocol import Py4JError
@@ -22,13 +24,13 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import EndOffsets
 from workbook.kafka.require import require_topic, topic_ids
 from workbook.spark import checkpoints, cluster, session
+from workbook.spark.checkpoints import Identity
 from workbook.spark.failures import query_failed
 from workbook.stack.addresses import kafka
 from workbook.stack.jars import prefetch
 from workbook.systems import SYSTEMS
 from workbook.systems.base import Job, System, fill_in, letters_of
 from workbook.systems.preflight import require_folder
-from workbook.topics import Topic
 
 
 def run(options: Namespace) -> None:
@@ -45,7 +47,6 @@ def run(options: Namespace) -> None:
         with serving(options.metrics_port, system.name) as figures:
             with waiting_for("Looking for Kafka"):
                 broker = kafka("run")
-            _prepare(broker, system, options)
             _run(broker, system, options, figures)
     except KeyboardInterrupt:
         print("\nEnded.")
@@ -63,8 +64,8 @@ def run(options: Namespace) -> None:
         raise query_failed(str(error)) from error
 
 
-def _prepare(broker: Broker, system: System, options: Namespace) -> None:
-    """Refuse what doesn't fit, then make the topics that are missing."""
+def _prepare(broker: Broker, system: System, options: Namespace) -> Callable[..., Identity]:
+    """Refuse what doesn't fit, then make missing topics; return what a checkpoint is made for."""
     config, letters = broker.client_config(), letters_of(options)
     sources = system.sources(options)
     partitions = max(require_topic(config, source) for source in sources)
@@ -75,43 +76,52 @@ def _prepare(broker: Broker, system: System, options: Namespace) -> None:
             f"Expected a topic each for what is read, written and rejected, but got {names}: what "
             "is written would be read again. Choose other names for --in, --out, --dead-letters."
         )
+    made_for = partial(_identity, config, system, options, [topic.name for topic in results])
     checkpoint = Path(options.checkpoint) if options.checkpoint else None
     if checkpoint:
         checkpoints.hold(checkpoint)
-        checkpoints.require(checkpoint, _identity(config, system, options, results))
+        checkpoints.require(checkpoint, made_for())
     system.check_topics(broker, options)
     if letters or results:
         broker.create(*letters, *results)
     if checkpoint:
-        checkpoints.record(checkpoint, _identity(config, system, options, results))
+        checkpoints.record(checkpoint, made_for())
+    return made_for
 
 
 def _identity(
-    config: dict[str, str], system: System, options: Namespace, results: list[Topic]
-) -> checkpoints.Identity:
+    config: dict[str, str], system: System, options: Namespace, writes: list[str], *timeout: float
+) -> Identity:
     """Return what a checkpoint is made for: offsets mean nothing in another topic or pipeline."""
+    ids = topic_ids(config, reads := system.sources(options), writes, *timeout)
     return {
         "system": system.name,
         "version": system.version,
-        "reads": topic_ids(config, system.sources(options)),
-        "writes": topic_ids(config, [topic.name for topic in results], missing="isn't there"),
+        "reads": {topic: ids[topic] for topic in reads},
+        "writes": {topic: ids[topic] for topic in writes},
         **system.remembers(options),
     }
 
 
 def _run(broker: Broker, system: System, options: Namespace, figures: Figures) -> None:
-    config = broker.client_config()
+    made_for, config = _prepare(broker, system, options), broker.client_config()
     spark = session.spark_session(system.name)
     ending = Ending(options.seconds)  # after Spark, which has handlers of its own
-    writes = Writes()
     try:
         checkpoint = _checkpoint(system, options)
+        if not options.checkpoint:
+            checkpoints.record(checkpoint, made_for())
+        writes = Writes(lambda timeout: checkpoints.require(checkpoint, made_for(timeout)))
         with waiting_for("Starting the query (about five seconds)"):
             started = system.start(Job(spark, broker, options, checkpoint, writes))
         figures.progress = started.running.progress
         if started.store is not None:
             print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(started.store))}")
-        follow(started, writes, EndOffsets(config, *system.sources(options)), ending)
+        try:
+            follow(started, writes, EndOffsets(config, *system.sources(options)), ending)
+        except PySparkException:
+            writes.ask()  # Spark's own words for another topic are others
+            raise
         read = " and ".join(system.sources(options))
         print(f"Ended: {started.running.progress.messages:,} messages read from {read}.")
         print("\n".join(map(plain, started.summary())))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
@@ -15,11 +16,13 @@ from rich.table import Table
 from rich.text import Text
 
 from workbook.cli.console import TERMINAL_S, Ending, Line, plain, waiting_for
+from workbook.errors import BrokerUnreachable
 from workbook.kafka.offsets import EndOffsets
+from workbook.kafka.require import ANSWER_S, PATIENCE_S
 from workbook.spark.runner import OnPoint, Running
 from workbook.systems.base import Shown, Started
 
-TICK_S = 0.2
+TICK_S, SAME_S = 0.2, 3.0
 FINISH_S = 10.0
 """Seconds that the current micro-batch may take to end after the query was asked to."""
 
@@ -108,21 +111,32 @@ def drawn(shown: Shown, rows: int = ROWS, *, cut: bool = False) -> Table:
 
 
 class Writes(OnPoint):
-    """Counts the micro-batches that passed their first point; once closed it lets none pass."""
+    """Counts the micro-batches that passed their first point; once closed it lets none pass.
 
-    def __init__(self) -> None:
+    ``same(timeout)`` raises if a topic was recreated: asked before a sink writes what was read.
+    """
+
+    def __init__(self, same: Callable[[float], object] = lambda timeout: None) -> None:
+        self.same, self._asks = same, False
         self.begun, self._closed, self._lock = 0, False, threading.Lock()
-        self._first: str | None = None
 
     def __call__(self, point: str) -> None:
         """Count each micro-batch at its first point; once closed, raise, which ends the query."""
-        self._first = self._first or point
-        if point != self._first:
+        if point != "before-compute":
+            if self._asks or point == "before-checkpoint":
+                self.same(PATIENCE_S)
+            self._asks = False
             return
+        self._asks = True
         with self._lock:
             if self._closed:
                 raise InterruptedError("the query was asked to end")
             self.begun += 1
+
+    def ask(self) -> None:
+        """Ask whether the topics are the same; a broker that is away is the query's business."""
+        with suppress(BrokerUnreachable):
+            self.same(ANSWER_S)
 
     def close(self) -> None:
         """Let no further micro-batch begin."""
@@ -133,7 +147,7 @@ class Writes(OnPoint):
 def follow(started: Started, writes: Writes, ends: EndOffsets, ending: Ending) -> None:
     """Show a system's progress until it's asked to end, and let its last micro-batch finish."""
     running, progress = started.running, started.running.progress
-    line, known = Line(), set[str]()
+    line, known, due = Line(), set[str](), time.monotonic() + SAME_S
 
     def shown() -> Shown:
         table = started.shown()
@@ -145,6 +159,9 @@ def follow(started: Started, writes: Writes, ends: EndOffsets, ending: Ending) -
                 progress.know(ends.look())
                 progress.silent = ends.silent
                 progress.sample()
+                if time.monotonic() > due and not ends.silent:
+                    writes.ask()
+                    due = time.monotonic() + SAME_S
                 if screen.is_there:
                     screen.show(shown, str(progress))
                     continue
@@ -153,7 +170,7 @@ def follow(started: Started, writes: Writes, ends: EndOffsets, ending: Ending) -
                 for rule in alerts.keys() - known:
                     line.show(f"Alert, {rule}: {alerts[rule]}", last=True)
                 known = {*alerts}
-            with waiting_for("Ending: the current micro-batch finishes first"):
+            with waiting_for(f"Ending: the micro-batch has {FINISH_S:.0f} s to finish"):
                 _finish(running, writes)
         finally:
             running.stop()

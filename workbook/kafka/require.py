@@ -22,6 +22,7 @@ ANSWER_S = 6.0
 PATIENCE_S = 60.0
 """Seconds for which a running loop or query retries a silent broker."""
 
+ABSENT = "isn't there"
 UNKNOWN = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
 DAY_MS, MEGABYTE = 86_400_000, 1_048_588
 """Kafka's defaults of ``delete.retention.ms`` and ``max.message.bytes``."""
@@ -80,30 +81,31 @@ def require_broker(config: Mapping[str, Any]) -> None:
 
 
 def topic_ids(
-    config: Mapping[str, Any], topics: Sequence[str], *, missing: str | None = None
+    config: Mapping[str, Any],
+    topics: Sequence[str],
+    maybe: Sequence[str] = (),
+    timeout: float = ANSWER_S,
 ) -> dict[str, str]:
     """Return the topics' ids, by one question: offsets mean nothing in a topic that was recreated.
 
-    Raises ``BrokerUnreachable``, and ``TopicMissing`` for a topic that isn't there, unless
-    ``missing`` is given in place of its id.
+    Those of ``maybe`` are asked for, too; one that isn't there has ``ABSENT`` in place of its id.
+    Raises ``TopicMissing`` for any other, ``BrokerUnreachable`` after ``timeout`` seconds.
     """
-    if not topics:
-        return {}
-    client = admin(config)
-    asked = client.describe_topics(TopicCollection(list(topics)), request_timeout=ANSWER_S)
+    client, named = admin(config), [*topics, *maybe]
+    asked = client.describe_topics(TopicCollection(named), request_timeout=timeout)
     ids = {}
-    for topic in topics:
+    for topic in named:
         try:
             ids[topic] = str(asked[topic].result().topic_id)
         except KafkaException as failure:
             try:
                 require_topic(config, topic)
             except TopicMissing:
-                if missing is None:
+                if topic not in maybe:
                     raise
-                ids[topic] = missing
+                ids[topic] = ABSENT
                 continue
-            raise unreachable(config, ANSWER_S) from failure
+            raise unreachable(config, timeout) from failure
     return ids
 
 
@@ -113,9 +115,8 @@ def topic_ids(
 def require_compacted(config: Mapping[str, Any], topic: str) -> None:
     """Raise ``WorkbookError`` unless the topic keeps each key's latest record for good.
 
-    Where the broker doesn't let us ask, it's taken for granted. Raises ``TopicMissing`` as ever.
+    Where there's none yet, or the broker doesn't let us ask, it's taken for granted.
     """
-    require_topic(config, topic)
     policy = _settings(config, topic).get("cleanup.policy", "compact")
     if policy != "compact":
         raise WorkbookError(
@@ -144,14 +145,14 @@ def largest_record(config: Mapping[str, Any], topic: str) -> int:
 
 
 def _settings(config: Mapping[str, Any], topic: str) -> dict[str, str]:
-    """Return a topic's settings; none where the broker doesn't let us ask."""
+    """Return a topic's settings; none where there's no topic, or the broker doesn't let us ask."""
     resource = ConfigResource(ResourceType.TOPIC, topic)
     client = admin(config)
     [found] = client.describe_configs([resource], request_timeout=ANSWER_S).values()
     try:
         return {name: each.value for name, each in found.result().items()}
     except KafkaException as failure:
-        if failure.args[0].code() != KafkaError.TOPIC_AUTHORIZATION_FAILED:
+        if failure.args[0].code() not in (KafkaError.TOPIC_AUTHORIZATION_FAILED, *UNKNOWN):
             raise
         return {}
 

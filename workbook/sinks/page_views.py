@@ -78,6 +78,6 @@ class LateLetters(Sink):
                 wanted[message.partition() or 0].discard(message.offset() or 0)
             for partition, offsets in wanted.items():
                 for offset in offsets:
-                    gone = {"key": None, "value": None, "arrival": -1}
                     where = {"topic": self._topic, "partition": partition, "offset": offset}
-                    letters.send({**gone, **where}, Reason.TOO_LATE.value)
+                    gone = {"key": None, "value": None, "arrival": -1, **where}
+                    letters.send(gone, Reason.TOO_LATE.value)

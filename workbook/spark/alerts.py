@@ -1,4 +1,4 @@
-"""Decides by three rules, from the recent samples of a query, whether somebody must look at it.
+"""Decides by four rules, from the recent samples of a query, whether somebody must look at it.
 
 A rule is a function of samples and of nothing else, so a test needs neither a query nor a clock.
 """
@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from workbook.streams.events.clicks import MAX_AHEAD_MS
 from workbook.streams.events.reasons import Reason
 
 WINDOW_S = 60.0
@@ -110,10 +111,25 @@ def too_many_rejects(samples: Sequence[Sample]) -> str:
     if read < FEW or count <= SHARE * read:
         return ""
     most = max(bad, key=lambda why: bad[why])
+    ours = ", or set this machine's clock if it is behind" if most == Reason.AHEAD else ""
     return (
         f"{count / read:.1%} of the last {read:,} records were rejected, most of them for "
         f"{most!r}. Read the topic of dead letters, where each record has its reason and its "
-        "place; then repair the producer that sends them."
+        f"place; then repair the producer that sends them{ours}."
+    )
+
+
+def clock_is_ahead(samples: Sequence[Sample]) -> str:
+    """Say so if results are complete up to a time that no accepted event can have yet."""
+    last = samples[-1]
+    ahead = (last.clock or 0) / 1000 - last.time
+    if ahead <= MAX_AHEAD_MS / 1000:
+        return ""
+    at = datetime.fromtimestamp(last.time + ahead, UTC)
+    return (
+        f"Results are complete up to {at:%Y-%m-%d %H:%M:%S} UTC, {ahead:,.0f} s ahead of this "
+        "machine's clock, and each event before that is late. Set the clock; if it was ahead "
+        "before, also use a new folder for --checkpoint (and a new topic for --out)."
     )
 
 
@@ -121,6 +137,7 @@ RULES: Mapping[str, Callable[[Sequence[Sample]], str]] = {
     "lag grows": lag_grows,
     "clock stands still": clock_stands,
     "too many rejects": too_many_rejects,
+    "clock is ahead": clock_is_ahead,
 }
 """By name: each returns what is wrong and what to do next, "" if nothing is."""
 

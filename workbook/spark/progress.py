@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 import time
+import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from threading import Event, Lock
+from threading import Event, RLock
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -74,7 +75,7 @@ class Progress(StreamingQueryListener):
     query ``observed``, by name; as of the last micro-batch ``rate`` (messages/s). ``lag`` is what
     the topic held when last asked for its ``ends`` and the query had not read, None before the
     first micro-batch; while the broker is ``silent`` it is an old one. ``rejected`` returns the
-    dead letters by reason.
+    dead letters by reason. It follows no query before it is told which one, by ``follow``.
 
     ``delay`` is known if the query's source is ``timed``. It has two numbers of seconds, which half
     and 99 per cent of the last micro-batch's records didn't exceed: from the record's timestamp, as
@@ -95,8 +96,8 @@ class Progress(StreamingQueryListener):
         self.read: Offsets | None = None
         self.silent = False
         self.ended = Event()
-        self.query: str | None = None
-        """The id of the query that it follows; until that's known, any."""
+        self._query, self._early = "", list[tuple[object, Callable[[], None]]]()
+        self._idle, self._failed = False, ""
 
         self._sinks, self._rejected = sinks, rejected
         self._clock, self._began = clock, clock()
@@ -105,13 +106,15 @@ class Progress(StreamingQueryListener):
         self._watermark: int | None = None
         self._of_batch: list[Figure] = []
         self._letters: Mapping[str, int] = {}
-        self._sampling = Lock()
+        self._lock = RLock()
         self.samples = deque([Sample(self._began)])
         """Those of the last two minutes, the oldest first; the last one may change."""
 
     def __str__(self) -> str:
         pace = f"waiting for the first micro-batch, for {self._clock() - self._began:.0f} s"
-        if self.batches:
+        if not self.messages and not self.lag and (self._idle or self.batches):
+            pace = "waiting for records"
+        elif self.batches:
             lag = "" if self.lag is None else f"{self.lag:,}"
             unsure = "?" if self.silent or not lag else ""
             late = self.delay[1] if self.delay else math.inf
@@ -142,12 +145,12 @@ class Progress(StreamingQueryListener):
 
     def sample(self) -> None:
         """Note what rules look at; of samples within a second only the last one is kept."""
-        with self._sampling:
+        with self._lock:
             now = self._clock()
             if len(self.samples) > 1 and now - self.samples[-2].time < 1:
                 self.samples.pop()
             self.samples.append(Sample(now, self.messages, self._letters, self.lag, self.clock))
-            while self.samples[0].time < now - 2 * WINDOW_S:
+            while not now - 2 * WINDOW_S <= self.samples[0].time <= now:
                 self.samples.popleft()
 
     def alerts(self) -> dict[str, str]:
@@ -197,32 +200,51 @@ class Progress(StreamingQueryListener):
     def _rate(self, began: float, messages: int) -> float:
         now = self._clock()
         self._recent.append((began, messages))
-        while len(self._recent) > 1 and self._recent[0][0] < now - RECENT_S:
+        # A clock that was set back has left later times in here, and in the samples.
+        while len(self._recent) > 1 and not now - RECENT_S <= self._recent[0][0] <= now:
             self._recent.popleft()
         return sum(count for _, count in self._recent) / max(now - self._recent[0][0], 0.001)
+
+    def follow(self, query: str) -> None:
+        """Follow the query with this id; what has been heard of it already counts."""
+        with self._lock:
+            self._query = query
+            for heard in self._early:
+                self._hear(*heard)
+            self._early.clear()
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
         """Ignore the start."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
         """Take the progress of a micro-batch that has ended."""
-        if self._is_mine(event.progress.id):
-            self.take(event.progress)
+        self._hear(event.progress.id, lambda: self.take(event.progress))
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
         """Reset the rate after some seconds without a micro-batch."""
-        if self._is_mine(event.id):
-            self._recent.clear()
-            self.rate = 0.0
-            self.sample()
+        self._hear(event.id, self._rest)
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
         """Note that no micro-batch will come any more."""
-        if self._is_mine(event.id):
-            self.ended.set()
+        self._hear(event.id, self.ended.set)
 
-    def _is_mine(self, query: object) -> bool:
-        return self.query in (None, str(query))
+    def _rest(self) -> None:
+        self._recent.clear()
+        self.rate, self._idle = 0.0, True
+        self.sample()
+
+    def _hear(self, query: object, then: Callable[[], None]) -> None:
+        """Do what an event of its query asks for; print an error, which Spark would swallow."""
+        with self._lock:
+            if not self._query:
+                self._early.append((query, then))
+            elif str(query) == self._query:
+                try:
+                    then()
+                except Exception as error:
+                    if self._failed != repr(error):  # once, not with each micro-batch
+                        self._failed = repr(error)
+                        traceback.print_exc()
 
 
 def _figures(batch: Any) -> Iterator[Figure]:
@@ -242,7 +264,9 @@ def _offsets(batch: Any, name: str) -> Offsets:
     """
     found: Offsets = {}
     for source in batch.sources:
-        topics = json.loads(getattr(source, name) or "{}") or {}
+        told = getattr(source, name)
+        # PySpark says "None" where there's none: in a micro-batch that a former run has planned.
+        topics = {} if told in ("", "None") else json.loads(told) or {}
         within = topics.get("offsets", {})
         clamped = any(isinstance(of, dict) for of in within.values())
         for topic, partitions in (within if clamped else topics).items():

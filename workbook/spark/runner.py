@@ -229,7 +229,8 @@ class Running:
         self.query, self.progress = query, progress
         self._spark, self._lock = spark, lock
         self.again: Callable[[str], StreamingQuery | None] = lambda text: None
-        progress.query = str(query.id)
+        self._stopped = False
+        progress.follow(str(query.id))
 
     @property
     def is_active(self) -> bool:
@@ -251,7 +252,7 @@ class Running:
     def _mend(self, failure: BaseException) -> None:
         """Start the query again if that helps, else stop and raise the failure."""
         try:
-            query = self.again(str(failure))
+            query = None if self._stopped else self.again(str(failure))
         except BaseException:
             self.stop()
             raise
@@ -288,6 +289,7 @@ class Running:
 
     def stop(self) -> None:
         """Stop the query; harmless if it has ended."""
+        self._stopped = True
         with suppress(*_GONE):  # as by "Close down", and then the notebook run again
             self.query.stop()
             self.progress.ended.wait(2)  # what it hears comes a moment later

@@ -208,12 +208,15 @@ class TableSystem(System):
 
     def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse a checkpoint or a result topic that would make more or less than the table."""
-        from workbook.systems.preflight import require_tombstones, require_whole
+        from workbook.kafka.require import require_compacted
+        from workbook.systems.preflight import require_empty, require_tombstones
 
         config = broker.client_config()
         require_tombstones(config, options.source, options.checkpoint)
         if options.out:
-            require_whole(config, options.out, options.checkpoint)
+            require_compacted(config, options.out)
+            why = "rows that are deleted by now would stay in there"
+            require_empty(config, options.out, options.checkpoint, why)
 
 
 def fill_in(options: Namespace) -> Namespace:

@@ -114,7 +114,7 @@ class Clocks(Sink):
         if not rows:
             return "no clock yet"
         last = min(rows, key=lambda row: row["timestamp"])
-        newest, number = min((_or_before(last[f"newest_{n}"]), n) for n in (0, 1))
+        newest, number = min((last[f"newest_{n}"] or -1, n) for n in (0, 1))
         by = "by" if newest >= last["timestamp"] else "without"
         return f"clock {utc(last['timestamp'])} {by} {self._topics[number]}[{last['partition']}]"
 
@@ -152,10 +152,6 @@ _WAITS = (
     "No visit is complete yet: the clock of its partition must pass its newest message by "
     "{timeout} (--timeout). Streams that have ended move no clock; heartbeats do."
 )
-
-
-def _or_before(time_ms: int | None) -> int:
-    return -1 if time_ms is None else time_ms
 
 
 def _clock(time_ms: int | None) -> str:

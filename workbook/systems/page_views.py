@@ -14,6 +14,8 @@ from workbook.topics import Topic
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from workbook.kafka.broker import Broker
+
 LATENESS = "5 seconds"
 PAGES = "views of each page instead"
 EVERY_S = 2
@@ -44,7 +46,7 @@ class PageViews(System):
     reads = "clicks"
     examples = (
         "run page_views --in clicks",
-        "run page_views --in clicks --out metrics --checkpoint state/page_views",
+        "run page_views --in clicks --out metrics --checkpoint state/metrics",
     )
     streams = (CLICKS,)
 
@@ -70,6 +72,16 @@ class PageViews(System):
                 "views of each page since the beginning, where no click is too late. Name a topic "
                 f"by --out, or leave {given} out."
             )
+
+    def check_topics(self, broker: Broker, options: Namespace) -> None:
+        """Refuse to count a topic that was cut over the seconds of a former run."""
+        from workbook.kafka.offsets import partition_offsets
+        from workbook.systems.preflight import require_empty
+
+        config = broker.client_config()
+        if options.out and any(at.begin for at in partition_offsets(config, options.source)):
+            why = f"the first records of {options.source} are gone, so counts would get smaller"
+            require_empty(config, options.out, options.checkpoint, why)
 
     def remembers(self, options: Namespace) -> Mapping[str, Any]:
         """Return what is counted, with the options that decide it."""

@@ -50,7 +50,7 @@ def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | Non
     if known is None or kept is None:
         return
     (ends, planned), now = known, int(time.time() * 1000)
-    if now - planned <= kept:
+    if 0 <= now - planned <= kept:
         return
     first = first_since(config, topic, now - kept)
     if any(first.get(number, end) > end for number, end in ends.items()):
@@ -63,23 +63,21 @@ def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | Non
         )
 
 
-def require_whole(config: dict[str, str], out: str, checkpoint: str | None) -> None:
-    """Refuse a result topic that would not be the whole table, or more than that."""
+def require_empty(config: dict[str, str], out: str, checkpoint: str | None, why: str) -> None:
+    """Refuse a result topic that a former run has filled, unless its checkpoint has begun."""
     from workbook.kafka.offsets import partition_offsets
-    from workbook.kafka.require import require_compacted
     from workbook.spark import checkpoints
 
     begun = checkpoint is not None and checkpoints.begun(Path(checkpoint))
     try:
         held = sum(o.end - o.begin for o in partition_offsets(config, out))
-        require_compacted(config, out)
     except TopicMissing:
         held = 0
     if held and not begun:
         raise CannotGoOn(
             f"Expected {out} to be empty, since the checkpoint is a new one, but it has {held:,} "
-            "records of a former run: rows that are deleted by now would stay in there. Use the "
-            "--checkpoint of that run, or another topic for --out."
+            f"records of a former run: {why}. Use the --checkpoint of that run, or another topic "
+            "for --out."
         )
 
 

@@ -67,25 +67,17 @@ class Replicate(System):
         """Refuse what would send again more than the aggregator knows, or lacks cores."""
         import os
 
-        from workbook.errors import CannotGoOn, TopicMissing
         from workbook.kafka.offsets import partition_offsets
-        from workbook.spark import checkpoints, cluster
+        from workbook.spark import cluster
         from workbook.spark.checkpoint_files import last_read
+        from workbook.systems.preflight import require_empty
 
-        out = _out(options)
-        try:
-            held = sum(o.end - o.begin for o in partition_offsets(broker.client_config(), out))
-        except TopicMissing:
-            held = 0
-        if held and not (options.checkpoint and checkpoints.begun(Path(options.checkpoint))):
-            raise CannotGoOn(
-                f"Expected {out} to be empty, since there is no checkpoint, but it has {held:,} "
-                "records: all of --in would be copied again, and ad_statistics has forgotten the "
-                "older ones. Use the --checkpoint of the run that filled it, or another --out."
-            )
+        config = broker.client_config()
+        why = "--in would be copied again, and ad_statistics has forgotten the older records"
+        require_empty(config, _out(options), options.checkpoint, why)
         if not options.real_time:
             return
-        found = partition_offsets(broker.client_config(), options.source)
+        found = partition_offsets(config, options.source)
         known = options.checkpoint and last_read(Path(options.checkpoint) / "0", options.source)
         read = known[0] if known else {}
         waiting = sum(o.end - read.get(o.partition, o.begin) for o in found)

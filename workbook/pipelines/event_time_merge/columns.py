@@ -11,7 +11,9 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from platform import node
 from typing import Any
+from zlib import crc32
 
 import polars as pl
 
@@ -59,13 +61,13 @@ class Limits:
 class Idle:
     """When a topic without new records holds nobody back: ``timeout`` ms after its last good one.
 
-    By the clock on the wall, ``now`` (ms), when a micro-batch is computed. Nothing counts as idle
-    before a ``run`` of the query has looked at it for so long: a new number is a new run.
+    By a clock that nobody sets, ``now`` (ms), when a micro-batch is computed. Nothing counts as
+    idle before a ``run`` of the query has looked at it for so long on this machine.
     """
 
     timeout: int
     run: int = field(default_factory=lambda: secrets.randbits(62))
-    now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+    now: Callable[[], int] = lambda: time.monotonic_ns() // 1_000_000
 
     def past(self, came: int | None, began: int) -> bool:
         """Return whether a topic is idle whose last record came at ``came``, None if none has."""
@@ -136,6 +138,9 @@ def _clock(
 ) -> dict[str, Any]:
     """Return the clock's row, moved by the new messages."""
     clock: dict[str, Any] = {**dict.fromkeys(_CLOCK), **dict.fromkeys(SUMS, 0), **known}
+    here = idle and idle.run ^ crc32(node().encode())  # another machine has another clock
+    if idle is not None and clock["run"] != here:
+        clock |= {**dict.fromkeys(_CAME), "run": here, "began": idle.now()}
     for number, topic in enumerate(topics):
         of_topic = batch.filter(pl.col("topic") == topic)
         clock[f"newest_{number}"] = _known(
@@ -145,8 +150,6 @@ def _clock(
         clock[f"next_{number}"] = _known(max, clock[f"next_{number}"], after)
         if idle is not None and len(of_topic):
             clock[_CAME[number]] = idle.now()
-    if idle is not None and clock["run"] != idle.run:
-        clock["run"], clock["began"] = idle.run, idle.now()
     return clock
 
 

@@ -65,7 +65,7 @@ def merged_visits(
     no better; null while nothing of the topic has come. A new start there, without a checkpoint,
     loses nothing.
 
-    With ``idle_timeout`` (ms by the clock on the wall) a topic without new records for so long no
+    With ``idle_timeout`` (ms) a topic without new records for so long no
     longer holds back the clock of its partition; use the clamped source's. Then what is emitted
     depends on when it was read: a restart may emit a visit in other parts.
 

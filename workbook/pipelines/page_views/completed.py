@@ -11,9 +11,11 @@ it can go to the dead letters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import secrets
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from time import monotonic_ns
 from typing import Any
 
 import polars as pl
@@ -49,6 +51,7 @@ IDLE_MS = 10_000
 ASKED_MS = 5_000
 """The time between two micro-batches counts as idle up to this: an outage is no idleness."""
 
+Tick = Callable[[], int]
 UNKNOWN = -1
 """The time of a clock that nothing has set yet."""
 
@@ -83,7 +86,8 @@ def completed_views(
     fields = (*FIELDS, *(["event_id"] if with_events else []))
     make = packing(1, partial(per_second, with_events=with_events))
     packs = parse(raw, dead_letters, fields, Then(make, PACKED))
-    step = partial(complete, behind=behind, by_partition=by_partition)
+    run, tick = secrets.randbits(62), lambda: monotonic_ns() // 1_000_000
+    step = partial(complete, behind=behind, by_partition=by_partition, run=run, tick=tick)
     seconds = stateful(packs, step, TABLES, 1, lambda state, now: step(state, nothing_came(now)))
     result = StructType.fromDDL(RESULT)
     assert isinstance(result, StructType)
@@ -145,15 +149,15 @@ class Clock:
 
 
 def advance(
-    before: Mapping[int, Clock], newest: Mapping[int, int | None], now: int, since: int
+    before: Mapping[int, Clock], newest: Mapping[int, int | None], now: int, passed: int
 ) -> dict[int, Clock]:
     """Move the clocks of the partitions that gave something readable; the others have been idle.
 
     ``newest`` has the newest event time (ms) of each partition that was read, None where nothing
-    was readable. ``now`` is the reader's time (ms): no clock runs ahead of it. ``since`` is the
-    reader's time at the micro-batch before.
+    was readable. ``now`` is the reader's time (ms): no clock runs ahead of it. ``passed`` is the
+    time (ms) since the micro-batch before.
     """
-    asked = min(max(now - since, 0), ASKED_MS)
+    asked = min(max(passed, 0), ASKED_MS)
     after = {p: replace(clock, idle=clock.idle + asked) for p, clock in before.items()}
     for partition, time in newest.items():
         known = after.setdefault(partition, Clock())
@@ -162,16 +166,19 @@ def advance(
     return after
 
 
-def slowest(clocks: Mapping[int, Clock], now: int) -> tuple[int, int]:
+def slowest(clocks: Mapping[int, Clock], now: int, behind: int = 0) -> tuple[int, int]:
     """Return the time (ms) that all partitions have reached, and the slowest partition.
 
     Spark gives each partition that has unread records a part of every micro-batch. So a partition
     that has given nothing for ``IDLE_MS`` has been read to its end, and is as far as the reader's
-    time less that. A partition that never gave anything isn't waited for. Both are ``UNKNOWN``
-    where none has given anything.
+    time less that; but never further than completes the newest second of all, ``behind`` (ms)
+    later: the reader's clock may be wrong. A partition that never gave anything isn't waited for.
+    Both are ``UNKNOWN`` where none has given anything.
     """
+    newest = max((clock.time for clock in clocks.values()), default=UNKNOWN)
+    end = min(now - IDLE_MS, (newest // 1000 + 1) * 1000 + behind)
     times = [
-        (clock.time if clock.idle < IDLE_MS else max(clock.time, now - IDLE_MS), partition)
+        (clock.time if clock.idle < IDLE_MS else max(clock.time, end), partition)
         for partition, clock in clocks.items()
     ]
     return min(times, default=(UNKNOWN, UNKNOWN))
@@ -182,17 +189,25 @@ def slowest(clocks: Mapping[int, Clock], now: int) -> tuple[int, int]:
 _OPEN = ["second", "partition", "views", "event_ids"]
 
 
-def complete(state: State, batch: pl.DataFrame, *, behind: int, by_partition: bool) -> pl.DataFrame:
-    """Process one micro-batch: change the state by the new records, and return the output."""
-    now = int(batch["now"].max())  # type: ignore[arg-type]
-    sums, closed, since = _sums(state["sums"].all(), now)
+def complete(
+    state: State, batch: pl.DataFrame, *, behind: int, by_partition: bool, run: int, tick: Tick
+) -> pl.DataFrame:
+    """Process one micro-batch: change the state by the new records, and return the output.
+
+    A silence is counted by ``tick`` (ms), which nobody sets, within a ``run`` of the query.
+    """
+    now, ticked = int(batch["now"].max()), tick()  # type: ignore[arg-type]
+    sums, closed, before_run, since = _sums(state["sums"].all())
+    known = _clocks(state["clocks"].all())
+    if before_run != run:
+        since, known = ticked, {p: replace(clock, idle=0) for p, clock in known.items()}
     pages = batch.filter(pl.col("views") > 0)
     late = pages.filter(pl.col("second") < closed)
     fresh = pages.filter(pl.col("second") >= closed).select(_OPEN)
     seen = batch.filter(pl.col("clicks") > 0).group_by("partition").agg(pl.col("newest").max())
-    clocks = advance(_clocks(state["clocks"].all()), dict(seen.iter_rows()), now, since)
-    time, partition = slowest(clocks, now)
-    closed = max(closed, (time - behind) // 1000)
+    clocks = advance(known, dict(seen.iter_rows()), now, ticked - since)
+    reached, partition = slowest(clocks, now, behind)
+    closed = max(closed, (reached - behind) // 1000)
     before = state["open"].all()
     counts = _added(fresh if before is None else pl.concat([before, fresh]))
     done = counts.filter(pl.col("second") < closed)
@@ -207,7 +222,7 @@ def complete(state: State, batch: pl.DataFrame, *, behind: int, by_partition: bo
     sums["open"] = _total(still, "views")
     state["open"].replace(still)
     state["clocks"].replace(clock_table(clocks))
-    state["sums"].replace(pl.DataFrame({**sums, "closed": closed, "now": now}))
+    state["sums"].replace(pl.DataFrame({**sums, "closed": closed, "run": run, "tick": ticked}))
     marks = {**sums, "clock": closed * 1000, "slowest": partition}
     seconds = done if by_partition else _added(done.drop("partition"), "second")
     emitted = [
@@ -230,12 +245,13 @@ def _total(rows: pl.DataFrame, column: str) -> int:
     return int(rows[column].sum())
 
 
-def _sums(table: pl.DataFrame | None, now: int) -> tuple[dict[str, int], int, int]:
-    """Return the sums so far, the second before which all are complete, and when that was (ms)."""
+def _sums(table: pl.DataFrame | None) -> tuple[dict[str, int], int, int, int]:
+    """Return the sums so far, the second before which all are complete, and in which run, when."""
     if table is None:
-        return dict.fromkeys(SUMS, 0), 0, now
+        return dict.fromkeys(SUMS, 0), 0, -1, 0
     sums = table.row(0, named=True)
-    return {name: sums[name] for name in SUMS}, sums["closed"], sums["now"]
+    when = sums.get("run", -1), sums.get("tick", 0)  # none in a checkpoint of an older release
+    return {name: sums[name] for name in SUMS}, sums["closed"], *when
 
 
 def _clocks(table: pl.DataFrame | None) -> dict[int, Clock]:

@@ -23,12 +23,16 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.errors import Rejected, SeveralPartitions
+from workbook.kafka.require import PATIENCE_S
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.metrics import EVENTS, Metric
 from workbook.streams.metrics import MetricsProducer
 
 LATE = "a later second had begun on its partition"
 """Why a page view is rejected that comes after one of a later second."""
+
+CUT = "its partition no longer begins, or wasn't read, where this second does"
+"""Why a page view is rejected of the first second that is read, which may be only a part of it."""
 
 AHEAD_MS = 5_000
 AHEAD = "event time more than five seconds after arrival"
@@ -74,14 +78,19 @@ class Seconds:
     """The open second of each partition: all the state that the loops have."""
 
     open: dict[int, tuple[int, list[int]]] = field(default_factory=dict)
+    cut: dict[int, int | None] = field(default_factory=dict)
+    """By partition a second that may be cut: -1 for none, None for that of the first click."""
     _next: dict[int, int] = field(default_factory=dict)
 
     def step(self, click: Click, topic: str, partition: int, offset: int) -> Completed | None:
         """Count a click; the completed second, if this click is the first one of a new second.
 
         Raises ``Rejected`` for a page view of an earlier second: where that was emitted already,
-        a count of one must not replace it.
+        a count of one must not replace it. So it does for one of a second that may be cut.
         """
+        cut = self.cut.get(partition, -1)
+        if cut is None:
+            cut = self.cut[partition] = click.epoch_second
         if offset < self._next.get(partition, 0):
             # Its group was recreated, as after an outage: we are back at the last commit, which is
             # where a second begins. We read again what we had counted after it.
@@ -89,6 +98,8 @@ class Seconds:
         self._next[partition] = offset + 1
         if click.click_type is not ClickType.PAGE:
             return None
+        if click.epoch_second <= cut:
+            raise Rejected(CUT)
         second, ids = self.open.setdefault(partition, (click.epoch_second, []))
         if click.epoch_second < second:
             raise Rejected(LATE)
@@ -102,6 +113,19 @@ class Seconds:
         """Forget partitions that another reader has now; it begins their open second at 0."""
         for place in partitions:
             self.open.pop(place.partition, None)
+            self.cut.pop(place.partition, None)
+
+
+def is_cut(reader: Any, first: Message) -> bool:
+    """Return whether records before the first one that is read may be missing.
+
+    A commit is where a second begins, but retention may have passed it.
+    """
+    place = TopicPartition(str(first.topic()), first.partition() or 0)
+    [known] = reader.committed([place], timeout=PATIENCE_S)
+    if known.offset < 0:
+        return (first.offset() or 0) > 0
+    return bool(known.offset < reader.get_watermark_offsets(place, timeout=PATIENCE_S)[0])
 
 
 def completed(
@@ -115,7 +139,8 @@ def completed(
     """Poll until ``until()`` holds, and yield each second once a later one begins.
 
     ``polled`` is called after every poll, with None after an idle one. ``reject`` gets what is no
-    click, late clicks and those too far ahead. Errors of the reader pass through.
+    click, late clicks, those too far ahead and those of a first second that may be cut. Errors of
+    the reader pass through.
     """
     seconds = Seconds()
     # The next reader of a partition counts its open second from the first record on. If the
@@ -128,6 +153,8 @@ def completed(
         polled(message)
         if message is None:
             continue
+        if message.partition() not in seconds.cut:
+            seconds.cut[message.partition()] = None if is_cut(reader, message) else -1
         try:
             arrival = message.timestamp()[1]
             click = Click.from_json(message.value(), arrival, int(time.time() * 1000))
