@@ -147,7 +147,7 @@ class AdStatistics(System):
         return [compacted(options.out, partitions)] if options.out else []
 
     def start(self, job: Job) -> Started:
-        from workbook.kafka.offsets import first_since
+        from workbook.kafka.offsets import first_since, partition_offsets
         from workbook.kafka.require import require_topic
         from workbook.pipelines.ad_statistics import ad_statistics
         from workbook.sinks.counts_table import CountsTopic
@@ -170,8 +170,11 @@ class AdStatistics(System):
         if source.endswith(DEAD_LETTERS):
             require_none(counts)
         begins = first_since(config, source, needed_since(replay.days[0])) if replay else {}
-        # -2: the beginning
+        # -2: the beginning, also where that is later by now, and all before it is counted
         starting = {p: fence.starting.get(p, begins.get(p, -2)) for p in range(partitions)}
+        for at in partition_offsets(config, source):
+            if starting[at.partition] < at.begin <= fence.counted.get(at.partition, 0):
+                starting[at.partition] = -2
         letters = None if replay else job.letters()  # the live query has sent them already
 
         def rows() -> DataFrame:
