@@ -297,8 +297,8 @@ def test_of_two_runs_the_later_goes_on(run) -> None:
     first, second = session.checkpoint("one"), session.checkpoint("two")
     running = system.start(first)
     running.process_all()
-    place = TopicPartition(system.topic.name, 0, 1)  # its retention has passed
-    admin(system.config).delete_records([place])[place].result(30)
+    place, client = TopicPartition(system.topic.name, 0, 1), admin(system.config)
+    client.delete_records([place])[place].result(30)  # its retention has passed
     with system.start(second) as later:
         later.process_all()
         send_replicated(system.config, system.topic.name, [(b"", NOW)])

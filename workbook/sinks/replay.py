@@ -80,8 +80,6 @@ def begin(
 
     def begun(connection: Limited) -> Replay:
         offsets = _fence(connection, live)
-        # No replay commits before this ends: read and delete only what they have committed.
-        connection.execute("SELECT FROM fence WHERE pipeline LIKE 'replay %' FOR UPDATE")
         if not offsets:
             raise CannotGoOn(
                 f"Expected {counts} to have counts of this topic, but it has none: there is "
@@ -99,10 +97,14 @@ def begin(
 
 
 def _fence(connection: Limited, live: tuple[str, str]) -> dict[str, int]:
-    """Return the live query's next offsets, and lock them until the transaction ends."""
+    """Return the live query's next offsets, and lock them until the transaction ends.
+
+    Neither the query nor a replay commits before that: what is read and deleted is all of theirs.
+    """
     asked = "SELECT offsets, born FROM fence WHERE (pipeline, topic) = (%s, %s) FOR UPDATE"
     try:
         row = connection.execute(asked, live).fetchone()
+        connection.execute("SELECT FROM fence WHERE pipeline LIKE 'replay %' FOR UPDATE")
     except psycopg.errors.UndefinedTable:
         row = None
     offsets, born = row or ({}, {})
