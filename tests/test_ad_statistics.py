@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Callable
+from itertools import accumulate, pairwise
+from pathlib import Path
 
 import polars as pl
 import pytest
 from ad_runs import Run
+from confluent_kafka import TopicPartition
 from labs import until
 from pyspark.sql import SparkSession
 
 from workbook.errors import CannotGoOn
 from workbook.kafka.broker import Broker
+from workbook.kafka.require import admin
 from workbook.pipelines import ad_statistics
+from workbook.sinks.counts_table import CountsTable
 from workbook.sinks.viewers import sketch_of
 from workbook.sources.ad_actions import parse
 from workbook.spark import session
+from workbook.spark.runner import Batch
 from workbook.stack.addresses import registry
 from workbook.stack.client import lease
 from workbook.streams.events.ad_actions import HORIZON_MS, VERSIONS, AdAction, Fate, encode, head
@@ -99,6 +106,49 @@ def test_the_newest_hashes_are_kept_however_old(monkeypatch) -> None:
     assert fates(repeated) == {"duplicate": 50}, "as the replicator sends a micro-batch again"
 
 
+def test_arrivals_a_year_ahead_switch_no_deduplication_off(monkeypatch) -> None:
+    monkeypatch.setattr(ad_statistics, "KEPT", 500)
+    monkeypatch.setattr(ad_statistics, "MOST", 5_000)
+    kept, year = state(), 365 * 24 * 60 * MINUTE
+    for part in range(20):
+        usual = [(n, n * 1_000) for n in range(3_000 * part, 3_000 * (part + 1))]
+        ahead = [(-n - 1, year + n) for n in range(300 * part, 300 * (part + 1))]
+        counted = ad_statistics.count(kept, rows(*ahead, *usual, begin=5_000 * part))
+        assert counted.filter(kind="start")["count"][0] <= 5_000 * part, "all of this micro-batch"
+        kept["seen"].settle()
+        again = rows(*usual[-500:], *ahead[-100:], begin=5_000 * part + 4_000)
+        assert fates(ad_statistics.count(kept, again)) == {"duplicate": 600}
+    there = sum(segment.rows for segment in kept["seen"].segments)
+    assert there < 12_000, "those ahead are forgotten, too"
+
+
+def test_a_start_without_a_checkpoint_knows_each_hash_that_counts(
+    monkeypatch, url: str, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(ad_statistics, "KEPT", 3_000)
+    waits = [20_000] * 1_500 + [400] * 800 + [45] * 6_000  # a night, a morning, and the rush
+    known, plans = [*enumerate(accumulate(waits))], tmp_path / "0" / "offsets"
+    schema = f"starts_{secrets.token_hex(3)}"
+    table, kept, new = (
+        CountsTable(url, "ads", ("in", "1"), tmp_path, schema=schema),
+        state(),
+        state(),
+    )
+    plans.mkdir(parents=True)
+    table.claim("")
+    for number, (begin, end) in enumerate(pairwise((0, 1_500, 2_300, 5_300, 8_300))):
+        (plans / str(number)).write_text(f'v1\n{{}}\n{{"in": {{"0": {end}}}}}')
+        counted = ad_statistics.count(kept, rows(*known[begin:end], begin=begin))
+        table.write(counted.to_arrow(), Batch("lost", number))
+    fence = table.claim("")
+    table.close()
+    start = fence.starting[0]
+    assert (fence.counted[0], start > 1_300) == (8_300, True), "and no earlier than it has to"
+    ad_statistics.count(new, rows(*known[start:], begin=start, counts=False))
+    due = [each for each in known if each[1] > known[-1][1] - HORIZON_MS]
+    assert fates(ad_statistics.count(new, rows(*due, begin=8_300))) == {"duplicate": len(due)}
+
+
 def test_what_is_before_the_fence_fills_the_state_and_counts_as_nothing() -> None:
     kept = state()
     before = ad_statistics.count(kept, rows((1, 0), (2, 0), counts=False))
@@ -164,7 +214,10 @@ def test_each_action_counts_once_and_all_records_are_accounted_for(run) -> None:
     stream = AdActionStream(ids=system.ids, rate=8, ads=120, duplicate_share=0.1, bad_share=0.03)
     expected = stream.expected(0, 12_000)
     system.send(stream, 0, 6_000)
+    open_now = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'"
+    before = system.ask(open_now)
     system.through(checkpoint)
+    assert system.ask(open_now) == before, "a query that has stopped keeps no connection"
     system.send(stream, 6_000, 12_000)
     system.through(checkpoint)
     verdict = system.verdict(expected)
@@ -244,6 +297,8 @@ def test_of_two_runs_the_later_goes_on(run) -> None:
     first, second = session.checkpoint("one"), session.checkpoint("two")
     running = system.start(first)
     running.process_all()
+    place, client = TopicPartition(system.topic.name, 0, 1), admin(system.config)
+    client.delete_records([place])[place].result(30)  # its retention has passed
     with system.start(second) as later:
         later.process_all()
         send_replicated(system.config, system.topic.name, [(b"", NOW)])

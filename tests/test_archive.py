@@ -148,3 +148,11 @@ def test_a_folder_that_cannot_be_one_is_refused(tmp_path: Path, capsys, monkeypa
     monkeypatch.setenv("SPARK_MASTER", "spark://far:7077")
     with pytest.raises(CannotGoOn, match="a folder that the executors of spark://far:7077 reach"):
         SYSTEM.check(SYSTEM.options(["--folder", str(tmp_path / "new")]))
+
+
+def test_of_two_queries_that_find_an_empty_folder_one_gets_it(tmp_path: Path, monkeypatch) -> None:
+    touch, other = Path.touch, tmp_path / "_query-other"
+    monkeypatch.setattr(Path, "touch", lambda mark: (touch(other), touch(mark)))
+    with pytest.raises(CannotGoOn, match="another query has filled it"):
+        ParquetFolder(tmp_path, "day", "ad")._claim("mine")
+    assert [*tmp_path.iterdir()] == [other]

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
+import signal
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date
+from functools import partial
 from pathlib import Path
+from threading import Thread
 
 import psycopg
 import pyarrow as pa
 import pytest
+from labs import until
 
 from workbook.errors import CannotGoOn, DatabaseUnreachable
 from workbook.sinks import counts_table
 from workbook.sinks.counts_table import CountsTable, Fence
-from workbook.sinks.replay import begin
+from workbook.sinks.postgres import connect
+from workbook.sinks.replay import Replay, ReplayTable, begin
 from workbook.sinks.viewers import sketch_of
 from workbook.spark.runner import Batch
 from workbook.stack.addresses import database
@@ -41,10 +48,8 @@ def schema(url: str) -> Iterator[str]:
 @pytest.fixture
 def table(url: str, schema: str, tmp_path: Path):
     def make(query: str = "", *, claims: bool = True, **more: object) -> CountsTable:
-        made = CountsTable(
-            url, "ads", ("in", "id-1"), tmp_path, horizon=600_000, schema=schema,
-            **{"kept": 0, "patience": 2.0, **more},
-        )  # fmt: skip
+        how = {"schema": schema, "patience": 2.0, **more}
+        made = CountsTable(url, "ads", ("in", "id-1"), tmp_path, **how)
         if claims:
             made.claim(query)
         return made
@@ -62,10 +67,9 @@ def plans(tmp_path: Path) -> None:
         (folder / str(number)).write_text(f'v1\n{{"batchWatermarkMs":0}}\n{ends}')
 
 
-def counts(*of: tuple[str, int], clock: int = -1) -> pa.Table:
+def counts(*of: tuple[str, int]) -> pa.Table:
     rows = [{**ROW, "kind": "count", "ad": ad, "count": n} for ad, n in of]
     rows += [{**ROW, "kind": "accepted", "ad": None, "count": sum(n for _, n in of)}]
-    rows += [{**ROW, "kind": "clock", "ad": None, "partition": p, "count": clock} for p in (0, 1)]
     return pa.Table.from_pylist(rows)
 
 
@@ -139,26 +143,22 @@ def test_a_query_that_is_lost_while_it_catches_up_moves_no_fence_back(table) -> 
 
 
 def test_nobody_waits_for_ever(table, schema: str, url: str, monkeypatch) -> None:
-    limits = counts_table._LIMITS.replace("lock_timeout = '10s'", "lock_timeout = '1s'")
-    monkeypatch.setattr(counts_table, "_LIMITS", limits)
+    monkeypatch.setattr(counts_table, "connect", partial(connect, lock=1.0))
     made = table()
     with psycopg.connect(url) as other:
         other.execute(f"LOCK TABLE {schema}.counts_by_generation")
         with pytest.raises(DatabaseUnreachable, match="lock"):
             made.write(counts(("a", 1)), Batch("q", 0))
     made.write(counts(("a", 1)), Batch("q", 0))
-    assert totals(made) == {"a": 1}
-
-
-def test_it_begins_a_horizon_before_the_fence(table) -> None:
-    made = table()
-    for number in range(30):  # a minute of arrival each
-        made.write(counts(("a", 1), clock=60_000 * number), Batch("q", number))
-    fence = table(claims=False).claim("")
-    assert fence.counted == {0: 3_000, 1: 3_000}
-    assert fence.starting == {0: 2_000, 1: 2_000}  # the end of batch 19: arrival 29 - 10
-    assert table(claims=False, kept=1_500).claim("").starting == {}, "and 1,500 records before it"
-    assert len(made.ask("SELECT * FROM reached")) == 2 * 11, "older ones are of no use"
+    [frozen] = made.ask("SELECT pg_backend_pid() AS pid")
+    os.kill(frozen["pid"], signal.SIGSTOP)  # its kernel still answers for it
+    try:
+        began = time.monotonic()
+        made.write(counts(("a", 1)), Batch("q", 1))  # by another connection
+        assert time.monotonic() - began < 20
+    finally:
+        os.kill(frozen["pid"], signal.SIGCONT)
+    assert totals(made) == {"a": 2}
 
 
 def test_tables_that_somebody_changed_are_refused_with_what_to_do(table, schema, url) -> None:
@@ -201,3 +201,33 @@ def test_a_cut_connection_is_made_again_and_a_wrong_password_said_at_once(table,
     with pytest.raises(DatabaseUnreachable, match="password authentication failed") as raised:
         made.write(counts(("a", 1)), Batch("q", 2))
     assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("parts", [(3, 4), (7,)], ids=["before its swap", "at its swap"])
+def test_a_replay_beside_an_open_transaction_of_the_same_days_counts_once(
+    table, url: str, schema: str, tmp_path: Path, parts: tuple[int, ...]
+) -> None:
+    live, found, how = table(patience=20.0), [], {"schema": schema, "patience": 20.0}
+    for number, part in enumerate(parts):
+        live.write(counts(("a", part)), Batch("live", number))
+
+    def replay(query: str, **more: object) -> Iterator[None]:
+        own = table(claims=False, patience=20.0)
+        found.append(begin(own, ("ads", "id-1"), (DAY, DAY), "").generation)
+        made = ReplayTable(url, Replay(found[-1], (DAY, DAY), {0: 100 * len(parts)}),
+                           ("in", "id-1"), tmp_path, **how, **more)  # fmt: skip
+        made.claim("")
+        for number, part in enumerate(parts):
+            yield made.write(counts(("a", part)), Batch(query, number))
+
+    beside = Thread(target=lambda: list(replay("second")))
+
+    def meanwhile(point: str) -> None:
+        beside.start()
+        waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        until(lambda: live.ask(waits), "the second replay waits for the first", 20)
+
+    next(replay("first", at=meanwhile))
+    beside.join()
+    assert totals(live) == {"a": 7}
+    assert (found[0] < found[1]) == (len(parts) == 1), "what is shown isn't emptied"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import psycopg
@@ -304,6 +305,41 @@ def test_rows_that_are_all_bad_are_not_equal(tables: Old2New) -> None:
     report = tables.migrate()
     assert (report.progress.rejected, report.differences, report.equal) == (1, {}, False)
     assert "no row that could be migrated" in _lines(report, tables.target)[-1]
+
+
+def of_a_range(count: int) -> Iterator[pa.RecordBatch]:
+    row = {
+        "first": FIRST,
+        "ad": "a",
+        "day": LAST_DAY,
+        "type": "view",
+        "source": "x",
+        "ended": False,
+    }
+    row |= {"count": count, "written": 0, "newer": False, "failure": None, "reason": None}
+    end = {**dict.fromkeys(row), "first": FIRST, "ended": True}
+    yield pa.RecordBatch.from_pylist([{**row, "old": None}, end])
+
+
+def test_again_beside_a_running_migration_leaves_nothing_of_it(url: str) -> None:
+    target = Migration(url, "old.counts", name := f"m{secrets.token_hex(3)}")
+    target.begin(split_ring(1))
+    [(former,)] = target.ask("SELECT begun FROM migrations")
+    again = Thread(target=lambda: target.begin(split_ring(1), again=True))
+
+    def meanwhile(point: str) -> None:
+        again.start()
+        waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        until(lambda: target.ask(waits), "the new migration waits for the former one", 20)
+
+    for passes in (meanwhile, print):  # its open transaction, and one that it begins later
+        list(target._write(of_a_range(7), former, passes))
+        again.join()
+        assert target.day_sums() == {}
+    [(present,)] = target.ask("SELECT begun FROM migrations")
+    list(target._write(of_a_range(8), present, print))
+    german = Migration(f"{url}?options=-c%20datestyle%3DGerman", "old.counts", name)
+    assert german.day_sums() == target.day_sums() != {}
 
 
 def test_a_database_that_is_away_or_refuses_is_said(url: str) -> None:

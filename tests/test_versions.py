@@ -18,9 +18,9 @@ ACCEPTED: dict[str, tuple[int, str]] = {
     "event_time_merge": (2, "bdc591bc0b87"),
     "share_holders": (2, "d66399c479c5"),
     "active_groups": (2, "0e5d2b0bc0e8"),
-    "replicate": (1, "ada596b46186"),
-    "ad_statistics": (2, "3baa31963f11"),
-    "archive": (1, "0567797a1829"),
+    "replicate": (1, "3caf75b3408f"),
+    "ad_statistics": (3, "5436f1def6cd"),
+    "archive": (1, "b502f2c0ca89"),
 }
 """Of each system the version, and the hash of what its pipeline is made of."""
 

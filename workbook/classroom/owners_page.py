@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 from psycopg import IsolationLevel, sql
 
+from workbook.sinks.postgres import Limited
 from workbook.sinks.viewers import estimate, groups_of, merged, sketches_by_day
 from workbook.streams.events.ad_actions import ActionType
 from workbook.views.owners_page import Traffic, owners_page
@@ -38,7 +39,7 @@ class OwnersPage:
     def __init__(self, url: str, schema: str, ad: str, shown: Shown = shown_groups) -> None:
         self.ad, self._shown = ad, shown
         self._url, self._schema = url, schema
-        self._open: psycopg.Connection[Any] | None = None
+        self._open: Limited | None = None
         self._last, self._asked = Traffic(ad), 0.0
         self._page = owners_page(self._last)
 
@@ -62,7 +63,8 @@ class OwnersPage:
     def _look(self) -> Traffic:
         connection = self._open
         if connection is None or connection.closed:
-            connection = self._open = psycopg.connect(self._url, connect_timeout=WAIT_S)
+            connection = self._open = Limited.connect(self._url, connect_timeout=WAIT_S)
+            connection.limit = WAIT_S
             connection.isolation_level = IsolationLevel.REPEATABLE_READ  # one moment for all parts
             connection.read_only = True
         with connection.transaction():

@@ -28,14 +28,14 @@ from pyspark.sql.types import (
 from workbook.sinks.viewers import GROUPS, LOG_K, sketch_of
 from workbook.sources import ad_actions
 from workbook.sources.records import DeadLetterSink
-from workbook.streams.events.ad_actions import HORIZON_MS, ActionType, Fate
+from workbook.streams.events.ad_actions import CLOCK_AHEAD_MS, HORIZON_MS, ActionType, Fate
 from workbook.streams.events.reasons import Reason
 from workbook.streams.events.viewers import BASE, PLACES, TRAITS, UNKNOWN
 from workbook.tables.packing import pack, stateful, unpack
 from workbook.tables.segments import Keyed
 from workbook.tables.state import BUCKET, State
 
-VERSION = 2
+VERSION = 3
 
 RECENT, PASSED = 1_000, 0.9
 """A partition's clock is the arrival that nine in ten of its last 1,000 records have passed."""
@@ -49,7 +49,7 @@ MOST = 10_000_000
 SLICE_MS = 60_000
 """Hashes expire by whole slices of this length."""
 
-COUNT, VIEWERS, GROUP, CLOCK = "count", "viewers", "group", "clock"
+COUNT, VIEWERS, GROUP, START = "count", "viewers", "group", "start"
 """Kinds of rows; the others are fates."""
 
 RESULT = StructType(
@@ -63,7 +63,8 @@ RESULT = StructType(
 )
 _KEY = ("ad", "day", "type", "source")
 _TABLES = {
-    "seen": Keyed(("hash",), ("arrival",), expires="arrival"),
+    "seen": Keyed(("hash",), ("arrival",), expires="until"),
+    "ahead": Keyed(),
     "clock": Keyed(),
     "slices": Keyed(),
 }
@@ -95,10 +96,11 @@ def ad_statistics(
       aren't in the table are ``unknown``. Spark reads the table again in each micro-batch.
     - ``accepted``, ``duplicate``, ``filtered`` (the owner's own), ``rejected`` (by ``reason``) and
       ``too old``: the number of records (``count``); together these are all records.
-    - ``clock``: the arrival (``count``, ms) that nine in ten of the last 1,000 records have passed;
-      -1 before there are as many.
+    - ``start``: the offset (``count``) from which on a query without this state must read, so that
+      it knows all hashes that count, and all keys of this micro-batch.
 
-    Records before the offset in ``counted`` (by partition) fill the state, and count as nothing.
+    Records before the offset in ``counted`` (by partition) fill the state, and count as nothing;
+    their letters have been sent.
     ``same`` is what makes two records the same; None: all bytes of the value (``parse``).
     ``ids`` asks the registry for all schema ids it knows now: a task that meets one that isn't in
     ``schemas`` raises ``NewSchema``. Needs Spark's RocksDB state store.
@@ -126,6 +128,8 @@ def squeezed(
     counted: Mapping[int, int],
 ) -> pl.DataFrame:
     """Send a task's dead letters; return its rows without their bytes."""
+    fence = pl.col("partition").replace_strict(dict(counted), default=0, return_dtype=pl.Int64)
+    rows = rows.with_columns((pl.col("offset") >= fence).alias("counts"))
     rejected = rows.filter(pl.col("reason").is_not_null())
     if ids and (rejected["reason"] == Reason.UNKNOWN_SCHEMA.value).any():
         unknown = rejected.filter(pl.col("reason") == Reason.UNKNOWN_SCHEMA.value)["value"]
@@ -133,14 +137,12 @@ def squeezed(
         ad_actions.require_unknown(found, set(ids()) - set(known))
     old = rows.filter(pl.col("reason").is_null() & pl.col("too_old") & ~pl.col("owner"))
     letters = pl.concat([rejected, old.with_columns(reason=pl.lit(Reason.TOO_OLD.value))])
+    letters = letters.filter("counts")
     if dead_letters is not None and len(letters):
         with dead_letters:
             for row in letters.iter_rows(named=True):
                 dead_letters.send(row, row["reason"])
-    fence = pl.col("partition").replace_strict(dict(counted), default=0, return_dtype=pl.Int64)
-    return rows.drop("key", "value", "topic").with_columns(
-        (pl.col("offset") >= fence).alias("counts"), pl.col("partition").alias(BUCKET)
-    )
+    return rows.drop("key", "value", "topic").with_columns(pl.col("partition").alias(BUCKET))
 
 
 # --- the state --------------------------------------------------------------------------------
@@ -152,7 +154,7 @@ def count(state: State, batch: pl.DataFrame) -> pl.DataFrame:
     partition = batch["partition"][0]
     good = batch.filter(pl.col("reason").is_null())
     new = good.filter(_is_first(state, good))
-    clock = _remember(state, batch["arrival"], new)
+    start = _remember(state, batch, new)
     counts, number = pl.col("counts"), pl.len().cast(pl.Int64).alias("count")
     fates = new.with_columns(
         pl.when("owner").then(pl.lit(Fate.FILTERED.value))
@@ -169,7 +171,7 @@ def count(state: State, batch: pl.DataFrame) -> pl.DataFrame:
         *_viewers(accepted.filter(counts)),
         fates.group_by("kind").agg(number),
         rejected.group_by("reason").agg(number).with_columns(kind=pl.lit(Fate.REJECTED.value)),
-        pl.DataFrame({"kind": [Fate.DUPLICATE.value, CLOCK], "count": [duplicates, clock]}),
+        pl.DataFrame({"kind": [Fate.DUPLICATE.value, START], "count": [duplicates, start]}),
     ]
     nothing = pl.DataFrame(pl.from_arrow(to_arrow_schema(RESULT).empty_table()))
     rows = pl.concat([nothing, *parts], how="diagonal_relaxed")
@@ -201,10 +203,10 @@ def _sketched(rows: pl.DataFrame, log_k: int) -> pl.DataFrame:
 
 def _is_first(state: State, good: pl.DataFrame) -> pl.Series:
     """Return whether each row's bytes were not accepted within the horizon before it."""
-    found = state["seen"].of(good.select("hash"))
     seen = defaultdict[int, list[int]](list)
-    for value, arrival in () if found is None else found.select("hash", "arrival").iter_rows():
-        seen[value].append(arrival)
+    for found in (state["seen"].of(good.select("hash")), state["ahead"].all()):
+        for value, arrival in () if found is None else found.select("hash", "arrival").iter_rows():
+            seen[value].append(arrival)
     doubtful = good["hash"].is_duplicated() | good["hash"].is_in(list(seen))
     first = np.ones(len(good), bool)
     where = doubtful.arg_true().to_numpy()
@@ -216,34 +218,47 @@ def _is_first(state: State, good: pl.DataFrame) -> pl.Series:
     return pl.Series(first)
 
 
-def _remember(state: State, arrivals: pl.Series, new: pl.DataFrame) -> int:
-    """Keep the new hashes, let the old ones expire, and return the partition's clock."""
-    seen, before = state["seen"], state["clock"].all()
-    recent, clock = (np.array([], np.int64), -1)
-    if before is not None:
-        recent, clock = before["recent"].to_numpy(), int(before["clock"][0])
-    recent = np.append(recent, arrivals.to_numpy())[-RECENT:]
-    if len(recent) == RECENT:
-        clock = max(clock, int(np.sort(recent)[round(RECENT * (1 - PASSED))]))
-    state["clock"].replace(pl.DataFrame({"recent": recent}).with_columns(clock=pl.lit(clock)))
+def _remember(state: State, batch: pl.DataFrame, new: pl.DataFrame) -> int:
+    """Keep the new hashes, let the old ones expire; return the offset where a new query starts.
 
-    fresh = new if seen.floor is None else new.filter(pl.col("arrival") >= seen.floor)
-    kept = fresh.select("hash", "arrival").unique()
-    seen.write(kept)
-    slices = _slices(state["slices"].all(), kept["arrival"])
+    A hash expires by its arrival. If that is far ahead of the clock, either the clock or the
+    arrival may be wrong. So it waits until RECENT more records have moved the clock. After that it
+    expires as if it were CLOCK_AHEAD_MS ahead of the clock, at most.
+    """
+    seen, before = state["seen"], state["clock"].all()
+    clock = -1 if before is None else int(before["clock"][0])
+    recent = _both(before, batch.select("arrival", "offset")).tail(RECENT)
+    if len(recent) == RECENT:
+        clock = max(clock, int(recent["arrival"].sort()[round(RECENT * (1 - PASSED))]))
+    state["clock"].replace(recent.with_columns(clock=pl.lit(clock)))
+
+    fresh = _both(state["ahead"].all(), new.select("hash", "arrival", "offset"))
+    waits = (pl.col("arrival") > clock + CLOCK_AHEAD_MS) & (pl.col("offset") >= recent["offset"][0])
+    ahead = fresh.filter(waits)
+    state["ahead"].replace(ahead)
+    until = pl.min_horizontal("arrival", pl.lit(clock + CLOCK_AHEAD_MS))
+    fresh = fresh.filter(~waits).with_columns(until=until)
+    kept = fresh if seen.floor is None else fresh.filter(pl.col("until") >= seen.floor)
+    seen.write(kept.drop("offset"))
+    slices = _slices(state["slices"].all(), kept)
     expired = pl.col("slice") + SLICE_MS <= clock - HORIZON_MS
     older = slices.filter(pl.col("newer") >= pl.when(expired).then(KEPT).otherwise(MOST))
     if len(older):
         seen.floor = int(older["slice"].max()) + SLICE_MS  # type: ignore[arg-type]
         slices = slices.filter(pl.col("slice") >= seen.floor)
     state["slices"].replace(slices.drop("newer"))
-    return clock
+    return int(pl.concat([batch["offset"], ahead["offset"], slices["first"]]).min())  # type: ignore[arg-type]
 
 
-def _slices(before: pl.DataFrame | None, arrivals: pl.Series) -> pl.DataFrame:
-    """Count the hashes by slice of arrival, and those in ``newer`` slices."""
-    slices = pl.DataFrame({"slice": arrivals // SLICE_MS * SLICE_MS}).group_by("slice").len("rows")
-    if before is not None:
-        slices = pl.concat([before, slices], how="vertical_relaxed")
-    slices = slices.group_by("slice").agg(pl.col("rows").sum()).sort("slice", descending=True)
+def _slices(before: pl.DataFrame | None, kept: pl.DataFrame) -> pl.DataFrame:
+    """Count the hashes by slice, and those in ``newer`` slices; the first offset of each slice."""
+    slices = kept.select("offset", slice=pl.col("until") // SLICE_MS * SLICE_MS)
+    rows, first = pl.len().cast(pl.Int64).alias("rows"), pl.col("offset").min().alias("first")
+    slices = _both(before, slices.group_by("slice").agg(rows, first))
+    slices = slices.group_by("slice").agg(pl.col("rows").sum(), pl.col("first").min())
+    slices = slices.sort("slice", descending=True)
     return slices.with_columns((pl.col("rows").cum_sum() - pl.col("rows")).alias("newer"))
+
+
+def _both(before: pl.DataFrame | None, now: pl.DataFrame) -> pl.DataFrame:
+    return now if before is None else pl.concat([before.select(now.columns), now])

@@ -64,12 +64,11 @@ CREATE TABLE IF NOT EXISTS fence (
     PRIMARY KEY (pipeline, topic)
 );
 
--- The arrival (ms) that a partition had reached at an offset, about once for each minute of
--- arrival: tells a run without a checkpoint where to begin.
-CREATE TABLE IF NOT EXISTS reached (
-    pipeline text, topic text, partition int, next_offset bigint,
-    arrival bigint NOT NULL,
-    PRIMARY KEY (pipeline, topic, partition, next_offset)
+-- Where a run without a checkpoint begins to read a partition, so that it finds all duplicates.
+CREATE TABLE IF NOT EXISTS starts (
+    pipeline text, topic text, partition int,
+    first_offset bigint NOT NULL,
+    PRIMARY KEY (pipeline, topic, partition)
 );
 
 -- The micro-batches of the last hour, and when each was written.

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar
 
 import psycopg
@@ -21,6 +22,7 @@ from psycopg.rows import dict_row
 
 from workbook.errors import CannotGoOn, DatabaseUnreachable
 from workbook.sinks.once import OnceSink
+from workbook.sinks.postgres import Limited, connect, words
 from workbook.sinks.table_topic import TableTopic
 from workbook.sinks.viewers import GROUPS, VIEWERS, add_sketches
 from workbook.spark.checkpoint_files import planned_ends
@@ -31,13 +33,6 @@ PATIENCE_S = 60.0
 TABLES = Path(__file__).with_name("counts.sql")
 """Creates the tables that are missing."""
 
-_LIMITS = """
-SET lock_timeout = '10s';
-SET statement_timeout = '60s';
-SET idle_in_transaction_session_timeout = '30s';
-"""
-"""No run waits for ever, neither for the lock of another program nor for a frozen run."""
-
 T = TypeVar("T")
 
 
@@ -46,8 +41,8 @@ class Fence:
     """Where a query begins; all are next offsets by partition.
 
     Records before ``counted`` are in the database already. A query without a checkpoint reads from
-    ``starting`` on, so that it knows the records that arrived within the horizon before; a
-    partition that isn't named is read from its beginning.
+    ``starting`` on, so that it knows all hashes that a repetition may meet; a partition that isn't
+    named is read from its beginning.
     """
 
     counted: Mapping[int, int]
@@ -67,9 +62,8 @@ class CountsTable(OnceSink):
 
     ``url`` names the database; tables are in the ``schema``, which is created if missing. ``topic``
     has the name and the id of the topic that is read, ``checkpoint`` is the folder of the query.
-    A hash is known for ``horizon`` ms of arrival and for the last ``kept`` records of a partition.
-    A database that is away is retried for ``patience`` seconds. ``at`` is called with
-    ``before-commit``, when all but the commit of a transaction is done.
+    A database that is away, or silent for ``patience`` seconds, is retried for as long. ``at`` is
+    called with ``before-commit``, when all but the commit of a transaction is done.
     """
 
     kind = "database"
@@ -81,8 +75,6 @@ class CountsTable(OnceSink):
         topic: tuple[str, str],
         checkpoint: Path,
         *,
-        horizon: int,
-        kept: int,
         schema: str = "ad_statistics",
         patience: float = PATIENCE_S,
         at: Callable[[str], None] = lambda point: None,
@@ -90,9 +82,10 @@ class CountsTable(OnceSink):
         self._url, self._schema, self._patience, self._at = url, schema, patience, at
         self._name, self._id = topic
         self._mine = (pipeline, self._id)
-        self._checkpoint, self._horizon, self._kept = checkpoint, horizon, kept
+        self._checkpoint = checkpoint
         self._epoch, self._fence = -1, Fence({}, {})
-        self._open: psycopg.Connection[Any] | None = None
+        self._open: Limited | None = None
+        self._busy = Lock()
         self.fates: dict[str, int] = {}
         """The number of records of each fate, as of the last micro-batch."""
 
@@ -131,12 +124,12 @@ class CountsTable(OnceSink):
     def ask(self, query: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """Return the rows of a query, each as a dictionary."""
 
-        def rows(connection: psycopg.Connection[Any]) -> list[dict[str, Any]]:
+        def rows(connection: Limited) -> list[dict[str, Any]]:
             return connection.cursor(row_factory=dict_row).execute(query, values).fetchall()
 
         return self.within(rows)
 
-    def within(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+    def within(self, work: Callable[[Limited], T]) -> T:
         """Do the work in a transaction, and return its result; again if the database was away."""
 
         def done() -> T:
@@ -150,22 +143,24 @@ class CountsTable(OnceSink):
         return self.fates
 
     def close(self) -> None:
-        """Close the connection."""
-        if self._open:
-            self._open.close()
+        """Close the connection, unless a stopped query's micro-batch is still being written."""
+        if self._busy.acquire(timeout=1):
+            if self._open:
+                self._open.close()
+            self._busy.release()
 
     # --- what OnceSink asks for -----------------------------------------------------------------
 
     @contextmanager
-    def _transaction(self) -> Iterator[psycopg.Connection[Any]]:
-        if self._open is None or self._open.closed:
-            self._open = psycopg.connect(self._url, autocommit=True, connect_timeout=10)
-            self._open.execute(_named("SET search_path TO {}", self._schema))
-            self._open.execute(_LIMITS)
-        with self._open.transaction():
-            yield self._open
+    def _transaction(self) -> Iterator[Limited]:
+        with self._busy:
+            if self._open is None or self._open.closed:
+                self._open = connect(self._url, self._schema, self._patience)
+            self._open.limit = self._patience
+            with self._open.transaction():
+                yield self._open
 
-    def _last(self, connection: psycopg.Connection[Any], query: str) -> int:
+    def _last(self, connection: Limited, query: str) -> int:
         row = connection.execute(
             "SELECT epoch, query, batch FROM fence WHERE (pipeline, topic) = (%s, %s) FOR UPDATE",
             self._mine,
@@ -179,10 +174,10 @@ class CountsTable(OnceSink):
             )
         return int(number) if query == written_by else -1
 
-    def _empty(self, connection: psycopg.Connection[Any]) -> None:
+    def _empty(self, connection: Limited) -> None:
         """Empty nothing: another query continues the counts."""
 
-    def _put(self, connection: psycopg.Connection[Any], rows: pa.Table) -> None:
+    def _put(self, connection: Limited, rows: pa.Table) -> None:
         placed = self._placed(connection, rows)
         self._add_counts(connection, placed.filter(pc.equal(placed["kind"], "count")))
         placed = placed.rename_columns({"type": "trait", "source": "value"})
@@ -190,14 +185,11 @@ class CountsTable(OnceSink):
             sketches = placed.filter(pc.equal(placed["kind"], kind))
             if len(sketches):
                 add_sketches(connection, of, sketches)
-        no_fates = pa.array(["count", "viewers", "group", "clock"])
+        no_fates = pa.array(["count", "viewers", "group", "start"])
         self._add_fates(connection, rows.filter(pc.invert(pc.is_in(rows["kind"], no_fates))))
-        clocks = rows.filter(pc.equal(rows["kind"], "clock"))
-        self._clocks = dict(
-            zip(clocks["partition"].to_pylist(), clocks["count"].to_pylist(), strict=True)
-        )
+        self._note_starts(connection, rows.filter(pc.equal(rows["kind"], "start")))
 
-    def _placed(self, connection: psycopg.Connection[Any], rows: pa.Table) -> pa.Table:
+    def _placed(self, connection: Limited, rows: pa.Table) -> pa.Table:
         """Return the rows of each day that this table takes, with their ``generation``."""
         days = pc.unique(rows["day"].drop_null())
         generations = self._generations(connection, days.to_pylist())
@@ -207,9 +199,7 @@ class CountsTable(OnceSink):
         )
         return placed.filter(pc.is_valid(placed["generation"]))
 
-    def _generations(
-        self, connection: psycopg.Connection[Any], days: Sequence[date]
-    ) -> dict[date, int]:
+    def _generations(self, connection: Limited, days: Sequence[date]) -> dict[date, int]:
         """Return the generation to write, by day: the one behind the day's last replay."""
         found = connection.execute(
             "SELECT day, coalesce(max(generation) + 1, 0) FROM unnest(%s::date[]) AS asked (day) "
@@ -218,7 +208,7 @@ class CountsTable(OnceSink):
         )
         return dict(found.fetchall())
 
-    def _add_counts(self, connection: psycopg.Connection[Any], rows: pa.Table) -> None:
+    def _add_counts(self, connection: Limited, rows: pa.Table) -> None:
         by = [*KEY, "generation"]
         counts = rows.group_by(by).aggregate([("count", "sum")])
         added = counts.select([*by, "count_sum"]).filter(pc.greater(counts["count_sum"], 0))
@@ -233,7 +223,7 @@ class CountsTable(OnceSink):
             "DO UPDATE SET count = counts.count + excluded.count"
         )
 
-    def _add_fates(self, connection: psycopg.Connection[Any], rows: pa.Table) -> None:
+    def _add_fates(self, connection: Limited, rows: pa.Table) -> None:
         fates = rows.group_by(["kind", "reason"]).aggregate([("count", "sum")]).to_pylist()
         connection.cursor().executemany(
             "INSERT INTO fates VALUES (%s, %s, %s, %s, %s) ON CONFLICT (pipeline, topic, fate, "
@@ -243,7 +233,7 @@ class CountsTable(OnceSink):
         self._records = sum(f["count_sum"] for f in fates)
         self._fates = self._all_fates(connection)
 
-    def _note(self, connection: psycopg.Connection[Any], batch: Batch) -> None:
+    def _note(self, connection: Limited, batch: Batch) -> None:
         ends = self._ends(batch)
         offsets, born = json.dumps(ends), json.dumps(self._fence.counted)
         connection.execute(
@@ -256,35 +246,23 @@ class CountsTable(OnceSink):
             "INSERT INTO batches VALUES (%s, %s, %s, %s, %s)",
             (*self._mine, batch.query, batch.number, self._records),
         )
-        self._note_reached(connection, ends)
         self._finish(connection, ends)
         self._at("before-commit")
 
-    def _finish(self, connection: psycopg.Connection[Any], ends: Mapping[int, int]) -> None:
+    def _finish(self, connection: Limited, ends: Mapping[int, int]) -> None:
         """Do what belongs to the end of a transaction that has read up to the offsets ``ends``."""
 
     def _ends(self, batch: Batch) -> dict[int, int]:
         return planned_ends(self._checkpoint / "0", batch.number, self._name)
 
-    def _note_reached(self, connection: psycopg.Connection[Any], ends: Mapping[int, int]) -> None:
-        """Note the arrival that each partition has reached, and forget what no start needs."""
+    def _note_starts(self, connection: Limited, rows: pa.Table) -> None:
         connection.cursor().executemany(
-            "INSERT INTO reached SELECT %s, %s, %s, %s, %s WHERE NOT EXISTS (SELECT FROM reached "
-            "WHERE (pipeline, topic, partition) = (%s, %s, %s) AND arrival > %s - 60000)",
-            [
-                (*self._mine, partition, ends[partition], clock, *self._mine, partition, clock)
-                for partition, clock in self._clocks.items()
-                if clock >= 0 and partition in ends
-            ],
+            "INSERT INTO starts VALUES (%s, %s, %s, %s) ON CONFLICT (pipeline, topic, partition) "
+            "DO UPDATE SET first_offset = excluded.first_offset",
+            [(*self._mine, row["partition"], row["count"]) for row in rows.to_pylist()],
         )
-        for partition, start in self._starts(connection, ends).items():
-            connection.execute(
-                "DELETE FROM reached WHERE (pipeline, topic, partition) = (%s, %s, %s) "
-                "AND next_offset < %s",
-                (*self._mine, partition, start),
-            )
 
-    def _all_fates(self, connection: psycopg.Connection[Any]) -> dict[str, int]:
+    def _all_fates(self, connection: Limited) -> dict[str, int]:
         rows = connection.execute(
             "SELECT fate, sum(count)::bigint FROM fates WHERE (pipeline, topic) = (%s, %s) "
             "GROUP BY fate ORDER BY fate",
@@ -311,28 +289,20 @@ class CountsTable(OnceSink):
                 for partition, end in offsets.items():
                     ends[int(partition)] = max(end, ends.get(int(partition), 0))
             self.fates = self._fates = self._all_fates(connection)
-            return Fence(ends, self._starts(connection, ends))
-
-    def _starts(
-        self, connection: psycopg.Connection[Any], ends: Mapping[int, int]
-    ) -> dict[int, int]:
-        """Return, by partition, an offset from which on all hashes that count at ``ends`` lie."""
-        rows = connection.execute(
-            "SELECT partition, next_offset, arrival, max(arrival) OVER (PARTITION BY partition) "
-            "FROM reached WHERE (pipeline, topic) = (%s, %s) ORDER BY next_offset",
-            self._mine,
-        )
-        return {
-            partition: offset
-            for partition, offset, arrival, newest in rows
-            if arrival <= newest - self._horizon and offset <= ends.get(partition, 0) - self._kept
-        }
+            starts = connection.execute(
+                "SELECT partition, first_offset FROM starts WHERE (pipeline, topic) = (%s, %s)",
+                self._mine,
+            )
+            return Fence(ends, dict(starts.fetchall()))
 
     # --- errors ---------------------------------------------------------------------------------
 
     def _retrying(self, work: Callable[[], T]) -> T:
-        """Do the work; while the database is away, again. A repeated write meets the fence."""
-        deadline = time.monotonic() + self._patience
+        """Do the work; while the database is away, again. A repeated write meets the fence.
+
+        Its patience begins with the first error: one that is frozen takes long to find out.
+        """
+        deadline = 0.0
         while True:
             try:
                 return work()
@@ -340,13 +310,14 @@ class CountsTable(OnceSink):
                 *(psycopg.OperationalError, psycopg.InterfaceError),
                 psycopg.errors.IdleInTransactionSessionTimeout,  # a laptop that slept, say
             ) as error:
+                deadline = deadline or time.monotonic() + self._patience
                 if "authentication failed" in str(error) or time.monotonic() > deadline:
                     raise self._unreachable(error) from None
                 time.sleep(0.5)
             except psycopg.Error as error:
                 raise CannotGoOn(
                     f"Expected the tables in the schema {self._schema!r} to be as this package "
-                    f"made them, but PostgreSQL says: {_words(error)}. Somebody changed them, or "
+                    f"made them, but PostgreSQL says: {words(error)}. Somebody changed them, or "
                     "this user lacks a right. Nothing of this micro-batch is written: repair "
                     "that, and start again with the same --checkpoint."
                 ) from None
@@ -356,7 +327,7 @@ class CountsTable(OnceSink):
         at = f"{where.get('host', 'localhost')}:{where.get('port', 5432)}"
         return DatabaseUnreachable(
             f"Expected PostgreSQL at {at} to take the counts within {self._patience:.0f} s, but it "
-            f"says: {_words(error)}. Check that it runs and has space on its disk, and "
+            f"says: {words(error)}. Check that it runs and has space on its disk, and "
             "DATABASE_URL; then start again: nothing is lost, and with the same --checkpoint "
             "nothing is counted twice."
         )
@@ -396,21 +367,13 @@ class CountsTopic(Sink):
         return self._topic.line()
 
 
-def create_tables(connection: psycopg.Connection[Any], schema: str) -> None:
+def create_tables(connection: Limited, schema: str) -> None:
     """Create the schema and its tables, where they're missing."""
     connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (schema,))
     known = "SELECT FROM pg_namespace WHERE nspname = %s"
     if connection.execute(known, (schema,)).fetchone() is None:  # else this needs no such right
-        connection.execute(_named("CREATE SCHEMA {}", schema))
-    row = connection.execute("SELECT to_regclass('groups_by_generation')").fetchone()
+        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
+    row = connection.execute("SELECT to_regclass('starts')").fetchone()
     # The newest table: once it is there, views that somebody reads must not be replaced.
     if row is None or row[0] is None:
         connection.execute(TABLES.read_text())
-
-
-def _named(statement: str, name: str) -> sql.Composed:
-    return sql.SQL(statement).format(sql.Identifier(name))
-
-
-def _words(error: psycopg.Error) -> str:
-    return " ".join(str(error).split())[:300] or type(error).__name__

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,15 +20,18 @@ import psycopg
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
-from psycopg import sql
 from pyspark.sql import DataFrame
 
 from workbook.errors import CannotGoOn, DatabaseUnreachable
 from workbook.sinks.counts_table import create_tables
+from workbook.sinks.postgres import Limited, connect, words
 from workbook.sources.token_ranges import Ring
 
 LEGACY = -1
 """The generation of migrated counts."""
+
+LONG_S = 600.0
+"""What a statement may take that writes a range, waits for another one's, or adds up all days."""
 
 TABLES = Path(__file__).with_name("migration.sql")
 DONE = "first BIGINT, failure STRING"
@@ -77,7 +80,7 @@ class Migration:
         ``CannotGoOn`` if there are newer counts and no ``before`` says which days are theirs, or
         if the migration began with another ``before``.
         """
-        with _reached(), self._connection() as connection, connection.transaction():
+        with self._connected() as connection, connection.transaction():
             create_tables(connection, self.schema)
             connection.execute(TABLES.read_text())
             self._require_alone(connection)
@@ -133,17 +136,18 @@ class Migration:
 
     def day_sums(self) -> dict[date, DaySum]:
         """Sum up the migrated counts by day, as ``pipelines.migrate.day_sums`` does."""
-        text = "concat_ws('|', ad, day, type, source, count)"
+        text = "concat_ws('|', ad, to_char(day, 'YYYY-MM-DD'), type, source, count)"
         rows = self.ask(
             f"SELECT day, count(*), sum(count)::bigint, "
             f"sum(('x' || substr(md5({text}), 1, 15))::bit(60)::bigint) "
             f"FROM counts_by_generation WHERE generation = {LEGACY} GROUP BY day",
+            limit=LONG_S,
         )
         return {day: DaySum(count, total, int(check)) for day, count, total, check in rows}
 
-    def ask(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of a query to the tables."""
-        with _reached(), self._connection() as connection:
+    def ask(self, query: str, *values: Any, limit: float = 60.0) -> list[tuple[Any, ...]]:
+        """Return the rows of a query to the tables, which may take ``limit`` seconds."""
+        with self._connected(limit) as connection:
             return connection.execute(query, values or None).fetchall()
 
     def write(self, rows: DataFrame, at: Callable[[str], None] | None = None) -> DataFrame:
@@ -152,50 +156,48 @@ class Migration:
         ``rows`` are those of ``pipelines.migrate.migrated``; each Spark partition is one range. It
         is written when the result is computed. ``at`` is called with ``before-commit``.
         """
-        begun = self.ask("SELECT begun FROM migrations WHERE source = %s", self.source)[0][0]
-        since, passes = round(begun.timestamp() * 1000), at or (lambda point: None)
+        [(begun,)] = self.ask("SELECT begun FROM migrations WHERE source = %s", self.source)
+        passes = at or (lambda point: None)
 
         def written(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return self._write(batches, since, passes)
+            return self._write(batches, begun, passes)
 
         return rows.mapInArrow(written, DONE)
 
     # --- in each task ---------------------------------------------------------------------------
 
     def _write(
-        self, batches: Iterator[pa.RecordBatch], since: int, at: Callable[[str], None]
+        self, batches: Iterator[pa.RecordBatch], begun: datetime, at: Callable[[str], None]
     ) -> Iterator[pa.RecordBatch]:
-        with _reached(), self._connection() as connection:
+        with self._connected() as connection:
             connection.execute("CREATE TEMP TABLE old (LIKE counts_by_generation)")
             connection.execute("CREATE TEMP TABLE bad (LIKE rejected_rows)")
-            yield from self._written(connection, batches, since, at)
+            yield from self._written(connection, batches, begun, at)
 
     def _written(
         self,
-        connection: psycopg.Connection[Any],
+        connection: Limited,
         batches: Iterator[pa.RecordBatch],
-        since: int,
+        begun: datetime,
         at: Callable[[str], None],
     ) -> Iterator[pa.RecordBatch]:
-        first, numbers = None, Counter[str]()
+        first, numbers, since = None, Counter[str](), round(begun.timestamp() * 1000)
         for batch in batches:
             rows = pa.Table.from_batches([batch])
             if first is None and len(rows):
                 first = rows["first"][0].as_py()
-                self._mark(connection, first, "attempts = attempts + 1")
+                self._mark(connection, (begun, first), "attempts = attempts + 1")
             numbers.update(self._staged(connection, rows.filter(pc.invert(rows["ended"])), since))
             last = rows.filter(rows["ended"])
             if len(last):  # else the range hasn't been read to its end
                 failure = last["failure"][0].as_py()
                 if failure:
-                    self._mark(connection, first, "failure = %s", failure)
+                    self._mark(connection, (begun, first), "failure = %s", failure)
                 else:
-                    self._commit(connection, first, numbers, at)
+                    self._commit(connection, (begun, first), numbers, at)
                 yield pa.RecordBatch.from_pydict({"first": [first], "failure": [failure]}, _DONE)
 
-    def _staged(
-        self, connection: psycopg.Connection[Any], rows: pa.Table, since: int
-    ) -> dict[str, int]:
+    def _staged(self, connection: Limited, rows: pa.Table, since: int) -> dict[str, int]:
         """Copy rows into this connection's own tables, and return how many there are of each."""
         bad = rows.filter(pc.is_valid(rows["reason"]))
         good = rows.filter(pc.is_null(rows["reason"]))
@@ -211,8 +213,8 @@ class Migration:
 
     def _commit(
         self,
-        connection: psycopg.Connection[Any],
-        first: int | None,
+        connection: Limited,
+        which: tuple[datetime, int | None],
         numbers: Mapping[str, int],
         at: Callable[[str], None],
     ) -> None:
@@ -220,7 +222,7 @@ class Migration:
         with connection.transaction():
             changes = ", ".join(f"{name} = {numbers.get(name, 0)}" for name in _NUMBERS)
             if self._mark(
-                connection, first, f"finished = clock_timestamp(), failure = NULL, {changes}"
+                connection, which, f"finished = clock_timestamp(), failure = NULL, {changes}"
             ):
                 connection.execute(
                     "INSERT INTO counts_by_generation SELECT * FROM old "
@@ -231,23 +233,35 @@ class Migration:
                 at("before-commit")
 
     def _mark(
-        self, connection: psycopg.Connection[Any], first: int | None, change: str, *values: Any
+        self,
+        connection: Limited,
+        which: tuple[datetime, int | None],
+        change: str,
+        *values: Any,
     ) -> int:
-        """Change an unfinished range; return 0 if it's finished, else 1."""
-        where = "WHERE source = %s AND first = %s AND finished IS NULL"
+        """Change an unfinished range of the migration that began then; return 1 if it did, else 0.
+
+        After ``--again`` the former migration changes nothing more, since it began earlier.
+        """
+        where = (
+            "WHERE EXISTS (SELECT FROM migrations WHERE begun = %s) AND source = %s "
+            "AND first = %s AND finished IS NULL"
+        )
+        begun, first = which
         found = connection.execute(
-            f"UPDATE ranges SET {change} {where}", (*values, self.source, first)
+            f"UPDATE ranges SET {change} {where}", (*values, begun, self.source, first)
         )
         return found.rowcount
 
     # --------------------------------------------------------------------------------------------
 
-    def _forget(self, connection: psycopg.Connection[Any]) -> None:
-        connection.execute("DELETE FROM counts_by_generation WHERE generation = %s", [LEGACY])
-        for table in ("migrations", "ranges", "rejected_rows"):
+    def _forget(self, connection: Limited) -> None:
+        """Delete what was migrated: first the ranges, since a task that writes one has its lock."""
+        for table in ("ranges", "migrations", "rejected_rows"):
             connection.execute(f"DELETE FROM {table}")
+        connection.execute("DELETE FROM counts_by_generation WHERE generation = %s", [LEGACY])
 
-    def _require_alone(self, connection: psycopg.Connection[Any]) -> None:
+    def _require_alone(self, connection: Limited) -> None:
         other = connection.execute(
             "SELECT source FROM migrations WHERE source <> %s", [self.source]
         ).fetchone()
@@ -258,10 +272,10 @@ class Migration:
                 f"{self.source} into a --schema of its own."
             )
 
-    def _connection(self) -> psycopg.Connection[Any]:
-        connection = psycopg.connect(self.url, autocommit=True, connect_timeout=10)
-        connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(self.schema)))
-        return connection
+    @contextmanager
+    def _connected(self, limit: float = LONG_S) -> Iterator[Limited]:
+        with _reached(), connect(self.url, self.schema, limit, lock=limit) as connection:
+            yield connection
 
 
 @contextmanager
@@ -270,21 +284,20 @@ def _reached() -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
-        words = " ".join(str(error).split())[:300]
         if isinstance(error, psycopg.OperationalError):
             raise DatabaseUnreachable(
-                f"Expected PostgreSQL to take the migrated rows, but it says: {words}. Check that "
-                "it runs and has space on its disk; then start the migration again: ranges that "
-                "are finished aren't read again."
+                f"Expected PostgreSQL to take the migrated rows, but it says: {words(error)}. "
+                "Check that it runs and has space on its disk; then start the migration again: "
+                "ranges that are finished aren't read again."
             ) from None
         raise CannotGoOn(
-            f"Expected to make or find this package's tables, but PostgreSQL says: {words}. "
+            f"Expected to make or find this package's tables, but PostgreSQL says: {words(error)}. "
             "Somebody changed them, or this user lacks a right. Repair that, or name another "
             "--schema; then start the migration again."
         ) from None
 
 
-def _require_none(connection: psycopg.Connection[Any]) -> None:
+def _require_none(connection: Limited) -> None:
     """Refuse to guess which days the target has counted completely."""
     days = connection.execute(
         "SELECT day, sum(count)::bigint FROM counts_by_generation WHERE generation >= 0 "
@@ -311,7 +324,7 @@ def _require_same(begun: date | None, before: date | None) -> None:
         )
 
 
-def _copy(connection: psycopg.Connection[Any], table: str, rows: pa.Table) -> None:
+def _copy(connection: Limited, table: str, rows: pa.Table) -> None:
     csv = io.BytesIO()
     pyarrow.csv.write_csv(rows, csv, pyarrow.csv.WriteOptions(include_header=False))
     with connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)") as copy:

@@ -67,7 +67,14 @@ class ParquetFolder(ExecutorSink):
         """Leave the query's mark in the folder."""
         self._require_own(query)
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / _mark(query)).touch()
+        mark = self.folder / _mark(query)
+        if not mark.exists():
+            mark.touch()
+            try:  # of two that found an empty folder, the second one sees the first one's mark
+                self._require_own(query)
+            except CannotGoOn:
+                mark.unlink()
+                raise
 
     def _require_own(self, query: str) -> None:
         found = {file.name for file in self.folder.glob("[!.]*")}

@@ -19,6 +19,7 @@ import psycopg
 
 from workbook.errors import CannotGoOn
 from workbook.sinks.counts_table import CountsTable
+from workbook.sinks.postgres import Limited
 from workbook.sinks.viewers import GROUPS, VIEWERS
 
 Days = tuple[date, date]
@@ -32,8 +33,8 @@ _OTHERS = (  # a negative one is not the pipeline's: see sinks/migration.py
     "AND generation NOT IN (%(own)s, %(own)s + 1)"
 )
 _TABLES = ("counts_by_generation", VIEWERS.table, GROUPS.table)
+_SWAP_S = 600.0
 _SWAP = (
-    "SET LOCAL statement_timeout = '10min'",
     "UPDATE replays SET shown = true WHERE generation = %(own)s",
     *(f"DELETE FROM {table} WHERE {_OTHERS}" for table in _TABLES),
 )
@@ -77,7 +78,7 @@ def begin(
     groups, would be dropped.
     """
 
-    def begun(connection: psycopg.Connection[Any]) -> Replay:
+    def begun(connection: Limited) -> Replay:
         offsets = _fence(connection, live)
         if not offsets:
             raise CannotGoOn(
@@ -95,11 +96,15 @@ def begin(
     return counts.within(begun)
 
 
-def _fence(connection: psycopg.Connection[Any], live: tuple[str, str]) -> dict[str, int]:
-    """Return the live query's next offsets, and lock them until the transaction ends."""
+def _fence(connection: Limited, live: tuple[str, str]) -> dict[str, int]:
+    """Return the live query's next offsets, and lock them until the transaction ends.
+
+    Neither the query nor a replay commits before that: what is read and deleted is all of theirs.
+    """
     asked = "SELECT offsets, born FROM fence WHERE (pipeline, topic) = (%s, %s) FOR UPDATE"
     try:
         row = connection.execute(asked, live).fetchone()
+        connection.execute("SELECT FROM fence WHERE pipeline LIKE 'replay %' FOR UPDATE")
     except psycopg.errors.UndefinedTable:
         row = None
     offsets, born = row or ({}, {})
@@ -107,7 +112,7 @@ def _fence(connection: psycopg.Connection[Any], live: tuple[str, str]) -> dict[s
     return {number: max(end, born.get(number, 0)) for number, end in offsets.items()}
 
 
-def _begun(connection: psycopg.Connection[Any], days: Days, query: str) -> Replay | None:
+def _begun(connection: Limited, days: Days, query: str) -> Replay | None:
     """Return this query's replay, or the unfinished one of these days; refuse an overlap."""
     first, last = days
     rows = connection.execute(
@@ -131,11 +136,11 @@ def _begun(connection: psycopg.Connection[Any], days: Days, query: str) -> Repla
     return None
 
 
-def _clear(connection: psycopg.Connection[Any], replay: Replay) -> None:
-    """Delete what an unfinished replay has written; its process can't commit any more."""
+def _clear(connection: Limited, replay: Replay) -> None:
+    """Delete what an unfinished replay has written; a process of it can't commit any more."""
     for table in _TABLES:
         connection.execute(f"DELETE FROM {table} WHERE generation = %s", [replay.generation])
-    for table in ("fates", "reached"):
+    for table in ("fates", "starts"):
         connection.execute(f"DELETE FROM {table} WHERE pipeline = %s", [replay.name])
     connection.execute(
         "UPDATE fence SET epoch = epoch + 1, query = '', batch = -1, offsets = '{}', born = '{}' "
@@ -144,7 +149,7 @@ def _clear(connection: psycopg.Connection[Any], replay: Replay) -> None:
     )
 
 
-def _require_alone(connection: psycopg.Connection[Any], live: tuple[str, str]) -> None:
+def _require_alone(connection: Limited, live: tuple[str, str]) -> None:
     other = connection.execute(
         "SELECT topic FROM fence WHERE pipeline = %s AND topic <> %s", live
     ).fetchone()
@@ -156,7 +161,7 @@ def _require_alone(connection: psycopg.Connection[Any], live: tuple[str, str]) -
         )
 
 
-def _require_no_groups(connection: psycopg.Connection[Any], days: Days) -> None:
+def _require_no_groups(connection: Limited, days: Days) -> None:
     asked = "SELECT day FROM groups_by_generation WHERE day BETWEEN %s AND %s LIMIT 1"
     if found := connection.execute(asked, days).fetchone():
         raise CannotGoOn(
@@ -165,16 +170,16 @@ def _require_no_groups(connection: psycopg.Connection[Any], days: Days) -> None:
         )
 
 
-def _new(
-    connection: psycopg.Connection[Any], topic: str, days: Days, offsets: Mapping[str, int]
-) -> Replay:
+def _new(connection: Limited, topic: str, days: Days, offsets: Mapping[str, int]) -> Replay:
     row = connection.execute(
         "INSERT INTO replays SELECT coalesce(max(generation) + 2, 1), %s, %s, %s, %s FROM replays "
         "RETURNING generation",
         (topic, *days, json.dumps(offsets)),
     ).fetchone()
     assert row is not None
-    return Replay(row[0], days, _by_number(offsets))
+    replay = Replay(row[0], days, _by_number(offsets))
+    connection.execute("INSERT INTO fence (pipeline, topic) VALUES (%s, %s)", (replay.name, topic))
+    return replay
 
 
 def _by_number(offsets: Mapping[str, int]) -> dict[int, int]:
@@ -208,13 +213,11 @@ class ReplayTable(CountsTable):
         asked = "SELECT shown FROM replays WHERE generation = %s"
         return bool(self.ask(asked, [self.replay.generation])[0]["shown"])
 
-    def _generations(
-        self, connection: psycopg.Connection[Any], days: Sequence[date]
-    ) -> dict[date, int]:
+    def _generations(self, connection: Limited, days: Sequence[date]) -> dict[date, int]:
         first, last = self.replay.days
         return {day: self.replay.generation for day in days if first <= day <= last}
 
-    def _finish(self, connection: psycopg.Connection[Any], ends: Mapping[int, int]) -> None:
+    def _finish(self, connection: Limited, ends: Mapping[int, int]) -> None:
         if any(ends.get(partition, 0) < end for partition, end in self.replay.offsets.items()):
             return
         asked = "SELECT shown FROM replays WHERE generation = %s"
@@ -228,6 +231,7 @@ class ReplayTable(CountsTable):
                 "--checkpoint."
             )
         first, last = self.replay.days
+        connection.allow(_SWAP_S)
         for statement in _SWAP:
             named = {"own": self.replay.generation, "first": first, "last": last}
-            connection.execute(statement, named if "%" in statement else None)
+            connection.execute(statement, named)

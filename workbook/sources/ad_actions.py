@@ -13,6 +13,7 @@ from workbook.errors import NewSchema
 from workbook.sources.records import RECORD
 from workbook.streams.events.ad_actions import (
     ARRIVAL,
+    CLOCK_AHEAD_MS,
     HEAD,
     HORIZON_MS,
     MAX_ACTION_BYTES,
@@ -54,10 +55,10 @@ def needed_since(first: date) -> int:
     """Return the arrival (ms) from which on a replay needs all records, if it counts this day.
 
     An action may arrive up to MAX_AHEAD_MS before its event time, and a repetition up to HORIZON_MS
-    after its first arrival.
+    after its first arrival. The clock that dated the arrival may have been CLOCK_AHEAD_MS ahead.
     """
     midnight = datetime.combine(first, time(), OSLO)
-    return int(midnight.timestamp() * 1000) - MAX_AHEAD_MS - HORIZON_MS
+    return int(midnight.timestamp() * 1000) - MAX_AHEAD_MS - HORIZON_MS - CLOCK_AHEAD_MS
 
 
 def before(raw: DataFrame, offsets: Mapping[int, int]) -> DataFrame:

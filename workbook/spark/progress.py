@@ -56,6 +56,9 @@ class Tells:
         """Return a few words on what the sink holds, for a status line; "" if it holds nothing."""
         return ", ".join(f"{count:,} {name}" for name, count in self.counts().items() if count)
 
+    def close(self) -> None:
+        """Close what it keeps open, once its query has stopped; a later question opens it."""
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -109,6 +112,11 @@ class Progress(StreamingQueryListener):
         self._lock = RLock()
         self.samples = deque([Sample(self._began)])
         """Those of the last two minutes, the oldest first; the last one may change."""
+
+    def close(self) -> None:
+        """Close what the sinks keep open."""
+        for sink in self._sinks:
+            sink.close()
 
     def __str__(self) -> str:
         pace = f"waiting for the first micro-batch, for {self._clock() - self._began:.0f} s"

@@ -203,6 +203,7 @@ def _running(
         query = begin(rows, checkpoint)
     except BaseException:
         rows.sparkSession.streams.removeListener(progress)
+        progress.close()
         checkpoints.release(lock)
         raise
     running = Running(query, rows.sparkSession, lock, progress)
@@ -294,6 +295,7 @@ class Running:
             self.query.stop()
             self.progress.ended.wait(2)  # what it hears comes a moment later
             self._spark.streams.removeListener(self.progress)
+        self.progress.close()
         checkpoints.release(self._lock)
 
     def __enter__(self) -> Running:

@@ -89,7 +89,7 @@ class AdStatistics(System):
 
     def begins(self, options: Namespace) -> str:
         if _days(options):
-            return "It starts 15 minutes before the first day, or continues an unfinished replay"
+            return "It starts 75 minutes before the first day, or continues an unfinished replay"
         return "It starts where the fence in the database says, or with the first record"
 
     def check(self, options: Namespace) -> None:
@@ -131,7 +131,7 @@ class AdStatistics(System):
         for at in partition_offsets(config, options.source):
             if 0 < at.begin == first[at.partition]:
                 raise CannotGoOn(
-                    f"Expected {options.source} to have all records from 15 minutes before "
+                    f"Expected {options.source} to have all records from 75 minutes before "
                     f"{days[0]} on, but partition {at.partition} begins later, at offset "
                     f"{at.begin}: older records are deleted, and their actions would be missing "
                     "from the new counts. Name a later --from, or leave the old counts as they are."
@@ -147,7 +147,7 @@ class AdStatistics(System):
         return [compacted(options.out, partitions)] if options.out else []
 
     def start(self, job: Job) -> Started:
-        from workbook.kafka.offsets import first_since
+        from workbook.kafka.offsets import first_since, partition_offsets
         from workbook.kafka.require import require_topic
         from workbook.pipelines.ad_statistics import ad_statistics
         from workbook.sinks.counts_table import CountsTopic
@@ -170,8 +170,11 @@ class AdStatistics(System):
         if source.endswith(DEAD_LETTERS):
             require_none(counts)
         begins = first_since(config, source, needed_since(replay.days[0])) if replay else {}
-        # -2: the beginning
+        # -2: the beginning, also where that is later by now, and all before it is counted
         starting = {p: fence.starting.get(p, begins.get(p, -2)) for p in range(partitions)}
+        for at in partition_offsets(config, source):
+            if starting[at.partition] < at.begin <= fence.counted.get(at.partition, 0):
+                starting[at.partition] = -2
         letters = None if replay else job.letters()  # the live query has sent them already
 
         def rows() -> DataFrame:
@@ -208,18 +211,14 @@ def _days(options: Namespace) -> tuple[date, date] | None:
 def _table(name: str, job: Job) -> CountsTable:
     """Return the table that a run writes: of the live query, of dead letters, or of a replay."""
     from workbook.kafka.require import topic_ids
-    from workbook.pipelines.ad_statistics import KEPT
     from workbook.sinks.counts_table import CountsTable
     from workbook.sinks.replay import LETTERS, ReplayTable, begin
     from workbook.spark import checkpoints
     from workbook.stack.addresses import database
-    from workbook.streams.events.ad_actions import HORIZON_MS
 
     options, url = job.options, database("run")
     read = (options.source, topic_ids(job.config, [options.source])[options.source])
-    how: dict[str, Any] = {
-        "horizon": HORIZON_MS, "kept": KEPT, "schema": options.schema, "at": job.at
-    }  # fmt: skip
+    how: dict[str, Any] = {"schema": options.schema, "at": job.at}
     pipeline = LETTERS if options.source.endswith(DEAD_LETTERS) else name
     counts = CountsTable(url, pipeline, read, job.checkpoint, **how)
     if days := _days(options):

@@ -35,6 +35,9 @@ MAX_ARRIVAL_MS = 4_102_444_800_000
 HORIZON_MS = 600_000
 """A value that arrives again within this time is a duplicate."""
 
+CLOCK_AHEAD_MS = 3_600_000
+"""As far a producer's clock may be ahead: by default no broker takes a later timestamp."""
+
 OSLO = ZoneInfo("Europe/Oslo")
 
 SOURCES = ("search", "front page", "email", "social")
