@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ from confluent_kafka import (
     KafkaException,
     TopicPartition,
 )
+
+from workbook.kafka.require import READS
 
 Offsets = dict[str, dict[str, int]]
 """Topic -> partition (as text, since it travels as JSON) -> offset."""
@@ -35,8 +38,7 @@ _DEFAULTS = {
     "group.id": "kafka-source",  # nobody joins it: partitions are assigned, nothing is committed
     "isolation.level": "read_uncommitted",  # as Spark's own source reads
     "fetch.wait.max.ms": 5,
-    "fetch.queue.backoff.ms": 1,
-    "reconnect.backoff.max.ms": 1000,
+    **READS,
 }
 _NEEDED = {
     "enable.auto.commit": False,
@@ -101,7 +103,7 @@ class Bounds:
         self, config: Mapping[str, str], topics: Sequence[str], fail_on_loss: bool
     ) -> None:
         self._topics, self._answered = tuple(topics), False
-        self._said: list[KafkaError] = []
+        self._said = deque[KafkaError](maxlen=100)
         self.reader = client(config, fail_on_loss, error_cb=self._said.append)
 
     def ask(self) -> Places:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import time
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, cast
 
 import pyarrow as pa
@@ -33,6 +35,9 @@ from workbook.sources.options import Settings
 
 AT_ONCE = 10_000
 """Records that a consumer hands over in one call, which waits until it has as many as asked for."""
+
+BATCH_BYTES = 64 << 20
+"""Of an Arrow batch: another record begins the next one, since a column holds 2 GiB at most."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +115,8 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         strict = self.settings.fail_on_loss
         reader = _reader(json.dumps(self.settings.config, sort_keys=True), strict)
         for messages in _records(reader, partition.ranges):
-            yield _batch(messages, partition.ranges[0].topic)
+            for part in _parts(messages):
+                yield _batch(part, partition.ranges[0].topic)
 
 
 def most(limit: ReadLimit) -> int | None:
@@ -175,6 +181,16 @@ def _records(reader: Consumer, ranges: Sequence[Range]) -> Iterator[list[Message
                 at = {number: offset for number, offset in at.items() if number not in done}
     finally:
         reader.unassign()
+
+
+def _parts(messages: list[Message]) -> Iterator[list[Message]]:
+    """Divide records so that no part of several is larger than ``BATCH_BYTES``."""
+    ends = list(accumulate(map(len, messages)))
+    begin, before = 0, 0
+    while begin < len(messages):
+        end = max(bisect_right(ends, before + BATCH_BYTES), begin + 1)
+        yield messages[begin:end]
+        begin, before = end, ends[end - 1]
 
 
 _ARROW = pa.schema(
