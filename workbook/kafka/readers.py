@@ -12,13 +12,21 @@ import pandas as pd
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from workbook.kafka.offsets import partition_offsets
-from workbook.kafka.require import PATIENCE_S, READS, UNKNOWN, missing, require_topic, unreachable
+from workbook.kafka.require import PATIENCE_S, UNKNOWN, missing, require_topic, unreachable
 
 FAST_PLAIN = {
-    **READS,
+    # The default idles half a second after an empty fetch.
+    "fetch.queue.backoff.ms": "1",
     "queued.min.messages": "1000000",
     "queued.max.messages.kbytes": "262144",
     "fetch.message.max.bytes": str(8 << 20),
+    # What a broker takes in compressed form may be larger than this limit's default, unpacked; a
+    # reader that refuses such a record meets it again after each restart.
+    "receive.message.max.bytes": str(2**31 - 1),
+    # The default waits up to ten seconds between two tries to reach a broker that was away.
+    "reconnect.backoff.max.ms": "1000",
+    # Our own exceptions say it better than the client's log lines on stderr.
+    "log_level": "0",
 }
 
 _RANGES = {

@@ -22,19 +22,6 @@ ANSWER_S = 6.0
 PATIENCE_S = 60.0
 """Seconds for which a running loop or query retries a silent broker."""
 
-READS = {
-    # What a broker takes in compressed form may be larger than this limit's default, unpacked; a
-    # reader that refuses such a record meets it again after each restart.
-    "receive.message.max.bytes": str(2**31 - 1),
-    # The default idles half a second after an empty fetch.
-    "fetch.queue.backoff.ms": "1",
-    # The default waits up to ten seconds between two tries to reach a broker that was away.
-    "reconnect.backoff.max.ms": "1000",
-    # Our own exceptions say it better than the client's log lines on stderr.
-    "log_level": "0",
-}
-"""Settings of every consumer of the package."""
-
 UNKNOWN = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
 DAY_MS, MEGABYTE = 86_400_000, 1_048_588
 """Kafka's defaults of ``delete.retention.ms`` and ``max.message.bytes``."""

@@ -17,8 +17,6 @@ from confluent_kafka import (
     TopicPartition,
 )
 
-from workbook.kafka.require import READS
-
 Offsets = dict[str, dict[str, int]]
 """Topic -> partition (as text, since it travels as JSON) -> offset."""
 
@@ -38,7 +36,10 @@ _DEFAULTS = {
     "group.id": "kafka-source",  # nobody joins it: partitions are assigned, nothing is committed
     "isolation.level": "read_uncommitted",  # as Spark's own source reads
     "fetch.wait.max.ms": 5,
-    **READS,
+    "fetch.queue.backoff.ms": 1,
+    "reconnect.backoff.max.ms": 1000,
+    # A small batch may unpack to more than the default, and would be refused after each restart.
+    "receive.message.max.bytes": 2**31 - 1,
 }
 _NEEDED = {
     "enable.auto.commit": False,

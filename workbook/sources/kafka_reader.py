@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
 from typing import Any, cast
 
 import pyarrow as pa
@@ -36,9 +34,6 @@ from workbook.sources.options import Settings
 AT_ONCE = 10_000
 """Records that a consumer hands over in one call, which waits until it has as many as asked for."""
 
-BATCH_BYTES = 64 << 20
-"""Of an Arrow batch: another record begins the next one, since a column holds 2 GiB at most."""
-
 
 @dataclass(frozen=True)
 class Range:
@@ -58,12 +53,15 @@ class Ranges(InputPartition):
 
 
 class KafkaSource(DataSource):
-    """A source with the columns of Spark's own Kafka source, except the headers."""
+    """A source with the columns of Spark's own Kafka source."""
+
+    settings: Any
 
     def schema(self) -> str:
+        headers = ", headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
         return (
             "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, "
-            "timestamp TIMESTAMP, timestampType INT"
+            f"timestamp TIMESTAMP, timestampType INT{headers if self.settings.headers else ''}"
         )
 
 
@@ -115,8 +113,7 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         strict = self.settings.fail_on_loss
         reader = _reader(json.dumps(self.settings.config, sort_keys=True), strict)
         for messages in _records(reader, partition.ranges):
-            for part in _parts(messages):
-                yield _batch(part, partition.ranges[0].topic)
+            yield _batch(messages, partition.ranges[0].topic, self.settings.headers)
 
 
 def most(limit: ReadLimit) -> int | None:
@@ -183,16 +180,6 @@ def _records(reader: Consumer, ranges: Sequence[Range]) -> Iterator[list[Message
         reader.unassign()
 
 
-def _parts(messages: list[Message]) -> Iterator[list[Message]]:
-    """Divide records so that no part of several is larger than ``BATCH_BYTES``."""
-    ends = list(accumulate(map(len, messages)))
-    begin, before = 0, 0
-    while begin < len(messages):
-        end = max(bisect_right(ends, before + BATCH_BYTES), begin + 1)
-        yield messages[begin:end]
-        begin, before = end, ends[end - 1]
-
-
 _ARROW = pa.schema(
     {
         "key": pa.binary(),
@@ -204,19 +191,31 @@ _ARROW = pa.schema(
         "timestampType": pa.int32(),
     }
 )
+_HEADERS = pa.field("headers", pa.list_(pa.struct({"key": pa.string(), "value": pa.binary()})))
+_LATEST = (2**63 - 1) // 1000
+"""The last time (ms) of Spark's timestamps, whose unit are microseconds: in the year 294,247."""
 
 
-def _batch(messages: Sequence[Message], topic: str) -> pa.RecordBatch:
+def _microseconds(times: Sequence[int]) -> pa.Array:
+    try:
+        return pa.array(times, pa.timestamp("ms", "UTC")).cast(pa.timestamp("us", "UTC"))
+    except pa.ArrowInvalid:  # one of them is too large
+        within = [max(-_LATEST, min(at, _LATEST)) * 1000 for at in times]
+        return pa.array(within, pa.timestamp("us", "UTC"))
+
+
+def _batch(messages: Sequence[Message], topic: str, headers: bool = False) -> pa.RecordBatch:
     times = [message.timestamp() for message in messages]
     kinds = [0 if kind == TIMESTAMP_CREATE_TIME else 1 for kind, _ in times]
-    milliseconds = pa.array([at for _, at in times], pa.timestamp("ms", "UTC"))
     columns: list[Any] = [
         [message.key() for message in messages],
         [message.value() for message in messages],
         pa.repeat(pa.scalar(topic), len(messages)),
         [message.partition() for message in messages],
         [message.offset() for message in messages],
-        milliseconds.cast(pa.timestamp("us", "UTC"), safe=False),  # one in year 300,000 wraps
+        _microseconds([at for _, at in times]),
         kinds,
     ]
-    return pa.RecordBatch.from_pydict(dict(zip(_ARROW.names, columns, strict=True)), _ARROW)
+    schema = _ARROW.append(_HEADERS) if headers else _ARROW
+    columns += [[message.headers() for message in messages]] if headers else []
+    return pa.RecordBatch.from_pydict(dict(zip(schema.names, columns, strict=True)), schema)

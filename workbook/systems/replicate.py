@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 from workbook.errors import WorkbookError
 from workbook.systems.base import GeneratedStream, Job, Shown, Started, System
 from workbook.systems.options import Option, topic, whole
-from workbook.topics import Topic
+from workbook.topics import FOREVER, Topic
 
 if TYPE_CHECKING:
     from workbook.kafka.broker import Broker
+
+LARGE = str(8 << 20)
+"""The max.message.bytes of a long-lived topic that isn't there yet."""
 
 EVERY_S = 0.5
 COMMIT_EVERY = "5 seconds"
@@ -69,23 +72,31 @@ class Replicate(System):
 
         from workbook.errors import CannotGoOn, TopicMissing
         from workbook.kafka.offsets import partition_offsets
+        from workbook.kafka.require import largest_record
         from workbook.spark import checkpoints, cluster
         from workbook.spark.checkpoint_files import last_read
 
-        out = _out(options)
+        out, config = _out(options), broker.client_config()
         try:
-            held = sum(o.end - o.begin for o in partition_offsets(broker.client_config(), out))
+            held = sum(o.end - o.begin for o in partition_offsets(config, out))
         except TopicMissing:
-            held = 0
+            held = None
         if held and not (options.checkpoint and checkpoints.begun(Path(options.checkpoint))):
             raise CannotGoOn(
                 f"Expected {out} to be empty, since there is no checkpoint, but it has {held:,} "
                 "records: all of --in would be copied again, and ad_statistics has forgotten the "
                 "older ones. Use the --checkpoint of the run that filled it, or another --out."
             )
+        wanted = largest_record(config, options.source)
+        limit = largest_record(config, out) if held is not None else wanted
+        if limit < wanted:
+            raise CannotGoOn(
+                f"Expected {out} to take records of {wanted:,} bytes, as {options.source} does, "
+                f"but its max.message.bytes is {limit:,}. Raise it, or name another --out."
+            )
         if not options.real_time:
             return
-        found = partition_offsets(broker.client_config(), options.source)
+        found = partition_offsets(config, options.source)
         known = options.checkpoint and last_read(Path(options.checkpoint) / "0", options.source)
         read = known[0] if known else {}
         waiting = sum(o.end - read.get(o.partition, o.begin) for o in found)
@@ -104,20 +115,22 @@ class Replicate(System):
             )
 
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
-        return [Topic(_out(options), partitions)]
+        return [Topic(_out(options), partitions, {**FOREVER, "max.message.bytes": LARGE})]
 
     def start(self, job: Job) -> Started:
         from workbook.pipelines.replicate import replicated
-        from workbook.sources.kafka import kafka_stream, sink_options
+        from workbook.sources.kafka import sink_options
         from workbook.spark.runner import start_copy
 
         options = job.options
-        most = None if options.real_time else options.max_per_batch
-        raw = kafka_stream(job.spark, job.broker, options.source, max_per_batch=most, headers=True)
+        most = {"max_per_batch": None} if options.real_time else {}
+        rows, again = job.reading(
+            lambda read: replicated(read(options.source, headers=True, **most))
+        )
         out = sink_options(job.broker, _out(options))
-        mode = {"real_time": COMMIT_EVERY} if options.real_time else {"at": job.at}
+        mode = {"real_time": COMMIT_EVERY} if options.real_time else {"at": job.at, "again": again}
         every = f"{options.every or EVERY_S} seconds"
-        running = start_copy(replicated(raw), out, job.checkpoint, every=every, **mode)
+        running = start_copy(rows, out, job.checkpoint, every=every, **mode)
         said = f"Copied into {_out(options)}; counted by: run ad_statistics --in {_out(options)}"
         return Started(running, [], lambda: Shown((), ()), lambda: [said])
 
