@@ -299,6 +299,44 @@ def test_a_partition_that_was_full_is_read_on_from_another_place_too(clamped: Cl
     assert found["offsets"][name]["0"] == 50_000
 
 
+class OnePartitionSilent:
+    """A consumer of two partitions: a backlog that never ends, and one that has nothing to give."""
+
+    def __init__(self, clock: list[float], name: str) -> None:
+        self.clock, self.name, self.next, self.paused = clock, name, 0, False
+
+    def assign(self, places: list[Any]) -> None: ...
+
+    def pause(self, places: list[Any]) -> None:
+        self.paused = True
+
+    def consume(self, most: int, timeout: float) -> list[Any]:
+        self.clock[0] += timeout
+        first, self.next = self.next, self.next + (0 if self.paused else most)
+        return [
+            SimpleNamespace(error=lambda: None, topic=lambda: self.name, partition=lambda: 0,
+                            offset=lambda n=n: n, timestamp=lambda: (1, 1))
+            for n in range(first, self.next)
+        ]  # fmt: skip
+
+
+def test_a_silent_partition_is_waited_for_and_the_other_is_not_read_without_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = [0.0]
+    stands = SimpleNamespace(monotonic=lambda: clock[0], time=time.time)
+    monkeypatch.setattr("workbook.sources.clamped.time", stands)
+    given = {"kafka.bootstrap.servers": "-", "subscribe": "a,b", "maxLead": "1 second"}
+    log, client = ClampedReader(ClampSettings(given), goes_on), OnePartitionSilent(clock, "a")
+    places = {("a", 0): (0, 10**9), ("b", 0): (0, 5)}
+    log._bounds = SimpleNamespace(ask=lambda: places, reader=client)  # type: ignore[assignment]
+    start = {"offsets": {"a": {"0": 0}, "b": {"0": 0}}, "tops": {"a": {}, "b": {}}}
+    with pytest.raises(TimeoutError, match="partition 0 of b"):
+        log.latestOffset(start, ReadMaxRows(2_000))
+    assert client.next <= 60_000
+    assert clock[0] < 90
+
+
 # --- offsets without a record -----------------------------------------------------------------
 
 

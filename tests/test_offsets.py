@@ -45,6 +45,7 @@ def test_the_lag_begins_at_the_first_record_or_at_the_last_commit(
         PartitionOffsets(1, begin=0, end=5, committed=4, lag=1),
     ]
     assert [place.committed for place in partition_offsets(config, made.name)] == [None, None]
+    assert offsets.first_since(config, made.name, -1) == {0: 2, 1: 0}  # before 1970: all records
 
 
 def test_a_committed_offset_does_not_wait_for_an_open_transaction(

@@ -25,6 +25,8 @@ from workbook.kafka.readers import (
     records,
 )
 from workbook.sources.kafka import kafka_stream
+from workbook.sources.kafka_reader import KafkaReader, Range, Ranges
+from workbook.sources.options import Settings
 from workbook.spark.runner import start_query
 from workbook.topics import Topic, new_topic
 
@@ -207,3 +209,17 @@ def test_patience_begins_anew_after_a_message() -> None:
     now[0] = 100
     reader._trouble(KafkaError(KafkaError._ALL_BROKERS_DOWN))
     assert reader.poll(0) is None
+
+
+def test_a_small_batch_that_unpacks_to_120_megabytes_is_read_by_the_sources_too() -> None:
+    settings = {"batch.size": 200 << 20, "message.max.bytes": 200 << 20, "linger.ms": 5_000}
+    mock = {"test.mock.num.brokers": 1, "compression.type": "zstd", "log_level": 0}
+    sender = Producer({**mock, **settings})
+    places = sender.list_topics(timeout=10).brokers.values()
+    servers = ",".join(f"{each.host}:{each.port}" for each in places)
+    for _ in range(120):
+        sender.produce("wide", bytes(1_000_000), partition=0)
+    assert sender.flush(30) == 0
+    given = {"kafka.bootstrap.servers": servers, "subscribe": "wide"}
+    reader = KafkaReader(Settings(given, 1, "one"))
+    assert sum(map(len, reader.read(Ranges([Range("wide", 0, 0, 120)])))) == 120

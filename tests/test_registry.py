@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
 from uuid import uuid4
 
 import pytest
+from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
 
 from workbook.errors import RegistryUnreachable, SchemaRefused
 from workbook.kafka.registry import register, versions
@@ -28,6 +30,21 @@ def test_a_registry_takes_what_is_compatible_and_refuses_the_rest(registry: str)
         with pytest.raises(SchemaRefused, match=words):
             register(registry, subject, text)
     assert list(versions(registry, subject)) == [old, new]
+
+
+def test_types_of_other_subjects_are_put_in(registry: str) -> None:
+    name = f"x{uuid4().hex}"
+    kind = {"type": "enum", "name": "Kind", "namespace": name, "symbols": ["view"]}
+    both = [{"name": each, "type": f"{name}.Kind"} for each in ("type", "source")]
+    with SchemaRegistryClient({"url": registry}) as client:
+        client.register_schema(f"{name}-kind", Schema(json.dumps(kind), "AVRO"))
+        record = json.dumps({"type": "record", "name": "R", "namespace": name, "fields": both})
+        refers = [SchemaReference(f"{name}.Kind", f"{name}-kind", 1)]
+        client.register_schema(name, Schema(record, "AVRO", refers))
+    [text] = versions(registry, name).values()
+    fields = json.loads(text)["fields"]
+    assert fields[0]["type"]["symbols"] == ["view"]
+    assert fields[1]["type"] == f"{name}.Kind"
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "here"])

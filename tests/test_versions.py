@@ -14,13 +14,13 @@ from workbook.systems import SYSTEMS
 PACKAGE = Path(__file__).parents[1] / "workbook"
 ROOMS = tuple(f"workbook.{room}." for room in ("streams.events", "sources", "tables", "pipelines"))
 ACCEPTED: dict[str, tuple[int, str]] = {
-    "page_views": (2, "96173c58d5d7"),
-    "event_time_merge": (2, "bdc591bc0b87"),
-    "share_holders": (2, "d66399c479c5"),
+    "page_views": (2, "1f2ff9fa35fb"),
+    "event_time_merge": (2, "445fde7ff1fd"),
+    "share_holders": (2, "c6a30f1d5110"),
     "active_groups": (2, "0e5d2b0bc0e8"),
-    "replicate": (1, "3caf75b3408f"),
-    "ad_statistics": (3, "5436f1def6cd"),
-    "archive": (1, "b502f2c0ca89"),
+    "replicate": (1, "f24c57e226b2"),
+    "ad_statistics": (3, "fde7ce00b2b3"),
+    "archive": (1, "9560184c664b"),
 }
 """Of each system the version, and the hash of what its pipeline is made of."""
 

@@ -87,7 +87,7 @@ def first_since(config: Mapping[str, Any], topic: str, since: int) -> dict[int, 
     """
     places = [TopicPartition(topic, number) for number in range(require_topic(config, topic))]
     ends = _listed(config, places, OffsetSpec.latest())
-    found = _listed(config, places, OffsetSpec.for_timestamp(since), lacking=True)
+    found = _listed(config, places, OffsetSpec.for_timestamp(max(since, 0)), lacking=True)
     return {number: end if found[number] < 0 else found[number] for number, end in ends.items()}
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from types import SimpleNamespace
+from typing import Any, TypeVar
 
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from confluent_kafka.schema_registry.error import SchemaRegistryError
+from fastavro.schema import load_schema
 
 from workbook.errors import RegistryUnreachable, SchemaRefused
 
@@ -47,9 +50,20 @@ def versions(url: str, subject: str, *, patience: float = PATIENCE_S) -> dict[in
                 raise
             return {}
         found = [client.get_version(subject, number) for number in numbers]
-        return {int(one.schema_id or 0): one.schema.schema_str or "" for one in found}
+        return {int(one.schema_id or 0): _whole(client, one.schema) for one in found}
 
     return _ask(url, patience, read)
+
+
+def _whole(client: SchemaRegistryClient, schema: Schema) -> str:
+    """Return a schema with each type that it refers to put in where it's used first."""
+    texts, waiting = {"": schema.schema_str or ""}, list[Any](schema.references or ())
+    for each in waiting:  # it grows meanwhile
+        other = client.get_version(each.subject, each.version).schema
+        texts[each.name] = other.schema_str or ""
+        waiting += other.references or ()
+    types: Any = SimpleNamespace(load=lambda name: json.loads(texts[name]))
+    return json.dumps(load_schema("", repo=types, _write_hint=False)) if waiting else texts[""]
 
 
 def _ask(url: str, patience: float, question: Callable[[SchemaRegistryClient], T]) -> T:

@@ -27,8 +27,9 @@ def archived(raw: DataFrame, schemas: Mapping[int, str]) -> DataFrame:
     arrived = day_in_oslo(F.least("arrival", F.lit(MAX_ARRIVAL_MS)))
     return decoded(raw, schemas).select(
         "topic", "partition", "offset", "arrival", "hash",
-        *(f"action.{name}" for name in ("event_id", "ad", "type", "source", "user", "time")),
-        "action.owner", "too_old",
+        "action.event_id",
+        *(F.make_valid_utf8(f"action.{n}").alias(n) for n in ("ad", "type", "source")),
+        "action.user", "action.time", "action.owner", "too_old",
         _schema_id().alias("schema_id"),
         F.coalesce("day", arrived).alias("day"),
         "reason",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import date, datetime, time
+from functools import reduce
+from operator import and_, or_
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -19,11 +21,14 @@ from workbook.streams.events.ad_actions import (
     MAX_ACTION_BYTES,
     MAX_AGE_MS,
     MAX_ARRIVAL_MS,
+    NEEDED,
     OSLO,
     PLAIN,
     READER,
+    SCHEMA_ID,
     TYPES,
     head,
+    reading,
 )
 from workbook.streams.events.clicks import MAX_AHEAD_MS
 from workbook.streams.events.reasons import Reason
@@ -43,10 +48,13 @@ def parse(raw: DataFrame, schemas: Mapping[int, str], same: Column | None = None
     there is one or the action is too old ``key``, ``value`` and ``topic``. Records are rejected by
     the rules of ``decode``.
     """
-    letter = F.col("reason").isNotNull() | F.col("too_old")
+    rejected = F.col("reason").isNotNull()
+    letter = rejected | F.col("too_old")
     kept = [F.when(letter, F.col(c)).alias(c) for c in RECORD[:3]]
     return decoded(raw, schemas, same).select(
-        "action.ad", "action.type", "action.source", "action.user", "action.owner",
+        # Only a good action's text is UTF-8 for sure; Polars breaks on another one.
+        *(F.when(~rejected, F.col(f"action.{c}")).alias(c) for c in ("ad", "type", "source")),
+        "action.user", "action.owner",
         "day", "too_old", "hash", "arrival", "partition", "offset", "reason", *kept,
     )  # fmt: skip
 
@@ -78,7 +86,7 @@ def decoded(raw: DataFrame, schemas: Mapping[int, str], same: Column | None = No
     at = F.col("action.time")
     return (
         raw.select(
-            "key", "value", "topic", "partition", "offset",
+            "key", "value", "topic", "partition", "offset", "headers",
             _arrival().alias("arrival"),
             _action(schemas).alias("action"),
         )
@@ -87,6 +95,7 @@ def decoded(raw: DataFrame, schemas: Mapping[int, str], same: Column | None = No
         .withColumn("too_old", at < F.col("arrival") - MAX_AGE_MS)
         # A time of year 290,000 would be an error, so a rejected record has no day.
         .withColumn("day", F.when(F.col("reason").isNull(), day_in_oslo(at)))
+        .drop("headers")
     )  # fmt: skip
 
 
@@ -115,15 +124,20 @@ def _arrival() -> Column:
 def _action(schemas: Mapping[int, str]) -> Column:
     """Return the value as a struct of the reader's schema, by the writer's schema of its id.
 
-    Null for an unknown id; a struct of nulls for bytes that can't be decoded.
+    Null for an unknown id, and for a value that is too large; a struct of nulls for bytes that
+    can't be decoded.
     """
-    options = {"avroSchema": READER, "mode": "PERMISSIVE"}
     body, action = (
         F.expr(f"substring(value, {HEAD + 1})"),
         F.when(F.lit(False), from_avro("value", READER)),
     )
+    action = action.when(F.length("value") > MAX_ACTION_BYTES, F.lit(None))
     for number, writer in schemas.items():
-        action = action.when(_prefix() == F.lit(head(number)), from_avro(body, writer, options))
+        if how := reading(writer):
+            found = from_avro(body, writer, {"avroSchema": how[0], "mode": "PERMISSIVE"})
+            if how[1] > 1:
+                found = found.withField("time", F.floor(found["time"] / how[1]))
+            action = action.when(_prefix() == F.lit(head(number)), found)
     return action
 
 
@@ -134,16 +148,21 @@ def _prefix() -> Column:
 def _reason(schemas: Mapping[int, str]) -> Column:
     action, size = F.col("action"), F.length("value")
     plain = action.ad.rlike(_PLAIN) & action.source.rlike(_PLAIN)
+    no_avro = (size < HEAD) | (F.substring("value", 1, 1) != F.lit(b"\0"))
+    unknown = ~_prefix().isin([head(number) for number in schemas])
+    in_header = F.array_contains("headers.key", SCHEMA_ID)
+    other = [head(number) for number, writer in schemas.items() if reading(writer) is None]
+    lacks = [action[name].isNull() for name in NEEDED]
     latest = F.least("arrival", F.lit(MAX_ARRIVAL_MS)) + MAX_AHEAD_MS
     return (
         F.when(F.col("value").isNull() | (size == 0), Reason.EMPTY.value)
         .when(size > MAX_ACTION_BYTES, Reason.TOO_LARGE.value)
-        .when((size < HEAD) | (F.substring("value", 1, 1) != F.lit(b"\0")), Reason.NO_AVRO.value)
-        .when(
-            ~_prefix().isin(*(F.lit(head(number)) for number in schemas)),
-            Reason.UNKNOWN_SCHEMA.value,
-        )
-        .when(action.event_id.isNull(), Reason.MALFORMED_AVRO.value)
+        .when((no_avro | unknown) & in_header, Reason.ID_IN_HEADER.value)
+        .when(no_avro, Reason.NO_AVRO.value)
+        .when(unknown, Reason.UNKNOWN_SCHEMA.value)
+        .when(_prefix().isin(other), Reason.OTHER_SCHEMA.value)
+        .when(reduce(and_, lacks), Reason.MALFORMED_AVRO.value)
+        .when(reduce(or_, lacks), Reason.MISSING.value)
         .when(action.ad.isNull(), Reason.NO_AD.value)
         .when(~plain, Reason.NOT_PLAIN.value)
         .when(~action.type.isin(*TYPES), Reason.UNKNOWN_ACTION.value)

@@ -1,16 +1,18 @@
-"""A Kafka source for Spark that reads one topic, an internal one too: ``kafka-assigned``.
+"""A Kafka source for Spark that reads topics, an internal one too: ``kafka-assigned``.
 
     register(spark)
     spark.readStream.format("kafka-assigned").option("kafka.bootstrap.servers", "localhost:9092")
         .option("subscribe", "__consumer_offsets").option("startingOffsets", "earliest").load()
 
-It assigns itself the topic's partitions, joins no group and commits nothing: whoever reads
+It assigns itself the topics' partitions, joins no group and commits nothing: whoever reads
 ``__consumer_offsets`` by it doesn't stand in there. docs/assigned-source.md has the rest.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, MutableMapping, Sequence
+from typing import TypeVar
 
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -18,6 +20,7 @@ from pyspark.sql.streaming.datasource import ReadLimit
 from pyspark.sql.types import StructType
 
 from workbook.sources.bounds import (
+    Key,
     Offsets,
     begins_of,
     ends_of,
@@ -27,6 +30,8 @@ from workbook.sources.bounds import (
 from workbook.sources.kafka_reader import KafkaReader, KafkaSource, Range, Ranges, most
 from workbook.sources.options import Settings
 
+K = TypeVar("K")
+
 TASKS = 4
 """Tasks that read at once, at most, unless the option ``tasks`` says otherwise."""
 
@@ -35,7 +40,7 @@ PER_TASK = 10_000
 
 
 class AssignedKafka(KafkaSource):
-    """One topic as a stream, read by plain assignment."""
+    """Topics as one stream, read by plain assignment."""
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
@@ -55,11 +60,13 @@ def register(spark: SparkSession) -> None:
 
 
 class AssignedSettings(Settings):
-    own = ("tasks",)
+    own = ("tasks", "includeHeaders", "initialOffsets")
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        super().__init__(options, 1, "one topic, as in '__consumer_offsets'")
+        super().__init__(options, None, "topics, as in '__consumer_offsets'")
         self.tasks = self.whole("tasks") or TASKS
+        self.headers = self.given("includeHeaders", "false").lower() == "true"
+        self.initial = self.given("initialOffsets", "")
 
 
 class AssignedReader(KafkaReader):
@@ -67,49 +74,62 @@ class AssignedReader(KafkaReader):
 
     def __init__(self, settings: AssignedSettings) -> None:
         super().__init__(settings)
-        self._topic, self._tasks = settings.topics[0], settings.tasks
+        self._topics, self._tasks = settings.topics, settings.tasks
+        self._initial = settings.initial
 
     def initialOffset(self) -> Offsets:  # noqa: N802
         """Return that no partition is known yet; ``latestOffset`` finds where they begin.
 
-        Spark doesn't keep this one, and asks for it again if the first micro-batch has failed.
+        Spark doesn't keep this one, and asks for it again if the first micro-batch has failed. Its
+        own source does keep it: ``initialOffsets`` are those of a query that it began.
         """
-        return {self._topic: {}}
+        kept: Offsets = json.loads(self._initial or "{}")
+        return kept or {topic: {} for topic in self._topics}
 
     def latestOffset(self, start: Offsets, limit: ReadLimit) -> Offsets:  # noqa: N802
         """Return up to where a micro-batch reads; the first one is empty, and keeps the begins.
 
         So is a partition's that is new, or has lost records: the next micro-batch reads it.
         """
-        topic, bounds, strict = self._topic, self.ask(), self.settings.fail_on_loss
-        require_same(start, [topic], bounds)
-        if not start[topic]:
-            return begins_of(self.settings.starting, [topic], bounds)
+        bounds, strict = self.ask(), self.settings.fail_on_loss
+        require_same(start, self._topics, bounds)
+        if not any(start.values()):
+            return begins_of(self.settings.starting, self._topics, bounds)
         until = self.until or ends_of(bounds)
-        begins, moved, ends = dict[str, int](), dict[str, int](), dict[str, int]()
+        begins, moved, ends = dict[Key, int](), dict[Key, int](), dict[Key, int]()
         for key, (low, high) in bounds.items():
-            number = str(key[1])
+            topic, number = key[0], str(key[1])
             at = readable_from(key, start[topic].get(number, low), (low, high), strict)
             if start[topic].get(number) == at:
-                begins[number], ends[number] = at, max(at, min(high, until[topic].get(number, 0)))
+                begins[key], ends[key] = at, max(at, min(high, until[topic].get(number, 0)))
             else:
-                moved[number] = at
-        return {topic: {**shared(begins, ends, most(limit)), **moved}}
+                moved[key] = at
+        found: Offsets = {topic: {} for topic in self._topics}
+        for (topic, partition), offset in {**shared(begins, ends, most(limit)), **moved}.items():
+            found[topic][str(partition)] = offset
+        return found
 
     def reportLatestOffset(self) -> Offsets | None:  # noqa: N802
         return self.until or self.ends
 
     def partitions(self, start: Offsets, end: Offsets) -> Sequence[InputPartition]:
-        begins, topic = start[self._topic], self._topic
-        ranges = [
-            Range(topic, int(number), begins[number], until)
-            for number, until in end[topic].items()
-            if until > begins.get(number, until)
-        ]
-        return [Ranges(part) for part in in_tasks(ranges, self._tasks)]
+        """Return the tasks; Spark's own source plans a new partition's first records at once."""
+        tasks: list[InputPartition] = []
+        for topic, of in end.items():
+            begins = start[topic] or of  # the first micro-batch is empty
+            if new := {*of} - {*begins}:
+                lows = self.ask()
+                begins = {**begins, **{number: lows[topic, int(number)][0] for number in new}}
+            ranges = [
+                Range(topic, int(number), begins[number], until)
+                for number, until in of.items()
+                if until > begins[number]
+            ]
+            tasks += [Ranges(part) for part in in_tasks(ranges, self._tasks)]
+        return tasks
 
 
-def shared(begins: Mapping[str, int], ends: Mapping[str, int], most: int | None) -> dict[str, int]:
+def shared(begins: Mapping[K, int], ends: Mapping[K, int], most: int | None) -> dict[K, int]:
     """Return up to where to read partitions so that it's ``most`` offsets in all.
 
     Each has the same share; one that needs less leaves the rest to the others. With fewer offsets

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -37,6 +38,8 @@ _DEFAULTS = {
     "fetch.wait.max.ms": 5,
     "fetch.queue.backoff.ms": 1,
     "reconnect.backoff.max.ms": 1000,
+    # A small batch may unpack to more than the default, and would be refused after each restart.
+    "receive.message.max.bytes": 2**31 - 1,
 }
 _NEEDED = {
     "enable.auto.commit": False,
@@ -101,7 +104,7 @@ class Bounds:
         self, config: Mapping[str, str], topics: Sequence[str], fail_on_loss: bool
     ) -> None:
         self._topics, self._answered = tuple(topics), False
-        self._said: list[KafkaError] = []
+        self._said = deque[KafkaError](maxlen=100)
         self.reader = client(config, fail_on_loss, error_cb=self._said.append)
 
     def ask(self) -> Places:

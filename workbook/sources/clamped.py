@@ -185,13 +185,15 @@ class ClampedReader(KafkaReader):
         """Look at records until each partition has its share ahead, or no more."""
         deadline = time.monotonic() + PATIENCE_S
         kept = max(share, _KEPT)
-        self._pause({key for key, ahead in self._ahead.items() if len(ahead) >= kept})
+        full = {key for key, ahead in self._ahead.items() if len(ahead) >= kept}
         while missing := self._missing(share, ends):
+            full |= {key for key, ahead in self._ahead.items() if len(ahead) >= 2 * kept}
+            self._pause(full)
             messages = self.client.consume(min(AT_ONCE, sum(missing.values())), timeout=0.1)
             for message in messages:
                 if is_here(message):
                     self._ahead[str(message.topic()), int(message.partition() or 0)].see(message)
-            if any(message.error() is None for message in messages):
+            if self._missing(share, ends) != missing:  # records of other partitions don't help
                 deadline = time.monotonic() + PATIENCE_S
             elif time.monotonic() > deadline:
                 raise silent(
@@ -215,7 +217,7 @@ class ClampedReader(KafkaReader):
             self.client.pause([TopicPartition(*key) for key in pause])
         if resume := self._paused - full:
             self.client.resume([TopicPartition(*key) for key in resume])
-        self._paused = full
+        self._paused = set(full)
 
     def _read(self, number: int, share: int, ends: Mapping[Key, int]) -> None:
         """Take of partition ``number`` of both topics what the rule allows."""

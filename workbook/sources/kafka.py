@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pyspark.sql import DataFrame, SparkSession
@@ -14,12 +15,20 @@ from workbook.sources import assigned, clamped
 PATIENCE_S = 60
 """How long a running query retries a silent broker before it gives up."""
 
+BEYOND = re.compile(
+    r"Record at topic (\S+) partition (\d+) offset (\d+) has timestamp value (-?\d+) that overflows"
+)
+"""What Spark's Kafka source says of a record timestamp that has no microseconds in 64 bits."""
+
 WAITING = {
     "kafka.default.api.timeout.ms": str(PATIENCE_S * 1000),
     "kafka.request.timeout.ms": str(PATIENCE_S * 1000),
     "kafkaConsumer.pollTimeoutMs": str(PATIENCE_S * 1000),
     "fetchOffset.numRetries": "1",
 }
+LARGEST = str(256 << 20)
+"""The most bytes of a record, unpacked, that Spark's sink writes."""
+
 FAST = {
     # At the end of a topic a fetch ahead would keep the next one waiting for half a second.
     "kafka.fetch.max.wait.ms": "20",
@@ -39,6 +48,7 @@ def kafka_stream(
     max_per_batch: int | None = 2_000_000,
     *,
     headers: bool = False,
+    began: str | None = None,
 ) -> DataFrame:
     """Read a topic as a stream with the columns of Spark's Kafka source (key, value, topic, …).
 
@@ -46,10 +56,19 @@ def kafka_stream(
     records at most per micro-batch, so that memory stays bounded (None for real-time mode, which
     has none). A query fails once the broker has been silent for about ``PATIENCE_S``. Raises
     ``TopicMissing`` and ``BrokerUnreachable`` now, not when the query runs.
+
+    With ``began`` the package's own source continues a query that Spark's began with these offsets
+    (JSON, "" for none): it is slower, and takes the latest time for a record timestamp beyond it.
     """
     topics = [topic] if isinstance(topic, str) else list(topic)
     for name in topics:
         require_topic(broker.client_config(), name)
+    if began is not None:
+        assigned.register(spark)
+        source = _reading(spark, broker, ",".join(topics), starting, max_per_batch)
+        more = {"includeHeaders": str(headers), "initialOffsets": began}
+        tasks = spark.sparkContext.defaultParallelism
+        return source.format("kafka-assigned").options(tasks=tasks, **more).load()
     options = {
         **FAST, **WAITING, **broker.spark_options(), "subscribe": ",".join(topics),
         "startingOffsets": starting, "includeHeaders": str(headers).lower(),
@@ -102,20 +121,21 @@ def assigned_stream(
 
 
 def _reading(
-    spark: SparkSession, broker: Broker, topics: str, starting: str, max_per_batch: int
+    spark: SparkSession, broker: Broker, topics: str, starting: str, max_per_batch: int | None
 ) -> DataStreamReader:
     config = {f"kafka.{name}": value for name, value in broker.client_config().items()}
-    own = {
-        "subscribe": topics,
-        "startingOffsets": starting,
-        "maxOffsetsPerTrigger": str(max_per_batch),
-    }
+    own = {"subscribe": topics, "startingOffsets": starting}
+    if max_per_batch is not None:
+        own["maxOffsetsPerTrigger"] = str(max_per_batch)
     return spark.readStream.options(**config, **own)
 
 
 def sink_options(broker: Broker, topic: str) -> dict[str, str]:
     """Return the options by which Spark's Kafka sink appends to a topic, headers included."""
     return {
+        # A broker's limit is for compressed records. It shall decide, and not the client's own.
+        **{"kafka.max.request.size": LARGEST, "kafka.buffer.memory": LARGEST},
+        "kafka.compression.type": "zstd",
         "kafka.request.timeout.ms": str(PATIENCE_S * 500),
         "kafka.max.block.ms": str(PATIENCE_S * 1000),
         "kafka.delivery.timeout.ms": str(PATIENCE_S * 1000),

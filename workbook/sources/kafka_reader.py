@@ -53,12 +53,15 @@ class Ranges(InputPartition):
 
 
 class KafkaSource(DataSource):
-    """A source with the columns of Spark's own Kafka source, except the headers."""
+    """A source with the columns of Spark's own Kafka source."""
+
+    settings: Any
 
     def schema(self) -> str:
+        headers = ", headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
         return (
             "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, "
-            "timestamp TIMESTAMP, timestampType INT"
+            f"timestamp TIMESTAMP, timestampType INT{headers if self.settings.headers else ''}"
         )
 
 
@@ -110,7 +113,7 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         strict = self.settings.fail_on_loss
         reader = _reader(json.dumps(self.settings.config, sort_keys=True), strict)
         for messages in _records(reader, partition.ranges):
-            yield _batch(messages, partition.ranges[0].topic)
+            yield _batch(messages, partition.ranges[0].topic, self.settings.headers)
 
 
 def most(limit: ReadLimit) -> int | None:
@@ -188,19 +191,31 @@ _ARROW = pa.schema(
         "timestampType": pa.int32(),
     }
 )
+_HEADERS = pa.field("headers", pa.list_(pa.struct({"key": pa.string(), "value": pa.binary()})))
+_LATEST = (2**63 - 1) // 1000
+"""The last time (ms) of Spark's timestamps, whose unit are microseconds: in the year 294,247."""
 
 
-def _batch(messages: Sequence[Message], topic: str) -> pa.RecordBatch:
+def _microseconds(times: Sequence[int]) -> pa.Array:
+    try:
+        return pa.array(times, pa.timestamp("ms", "UTC")).cast(pa.timestamp("us", "UTC"))
+    except pa.ArrowInvalid:  # one of them is too large
+        within = [max(-_LATEST, min(at, _LATEST)) * 1000 for at in times]
+        return pa.array(within, pa.timestamp("us", "UTC"))
+
+
+def _batch(messages: Sequence[Message], topic: str, headers: bool = False) -> pa.RecordBatch:
     times = [message.timestamp() for message in messages]
     kinds = [0 if kind == TIMESTAMP_CREATE_TIME else 1 for kind, _ in times]
-    milliseconds = pa.array([at for _, at in times], pa.timestamp("ms", "UTC"))
     columns: list[Any] = [
         [message.key() for message in messages],
         [message.value() for message in messages],
         pa.repeat(pa.scalar(topic), len(messages)),
         [message.partition() for message in messages],
         [message.offset() for message in messages],
-        milliseconds.cast(pa.timestamp("us", "UTC"), safe=False),  # one in year 300,000 wraps
+        _microseconds([at for _, at in times]),
         kinds,
     ]
-    return pa.RecordBatch.from_pydict(dict(zip(_ARROW.names, columns, strict=True)), _ARROW)
+    schema = _ARROW.append(_HEADERS) if headers else _ARROW
+    columns += [[message.headers() for message in messages]] if headers else []
+    return pa.RecordBatch.from_pydict(dict(zip(schema.names, columns, strict=True)), schema)

@@ -30,7 +30,7 @@ _JAVA_ONLY = {
 
 
 class Settings:
-    """The options of a source of this number of ``topics``; a source's own ones are read by name.
+    """The options of a source of this number of ``topics``, or any; its own are read by name.
 
     Raises ValueError for one that is missing, unknown or senseless, and for a setting that only
     Kafka's Java clients have. librdkafka itself refuses names that it doesn't know.
@@ -38,7 +38,7 @@ class Settings:
 
     own: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, options: Mapping[str, str], topics: int, example: str) -> None:
+    def __init__(self, options: Mapping[str, str], topics: int | None, example: str) -> None:
         low = {name.lower(): value for name, value in options.items()}
         kafka = {n.removeprefix("kafka."): v for n, v in low.items() if n.startswith("kafka.")}
         self._given = {name: v for name, v in low.items() if not name.startswith("kafka.")}
@@ -55,10 +55,11 @@ class Settings:
         self.config = kafka
         subscribed = self.given("subscribe", "")
         self.topics = [name.strip() for name in subscribed.split(",") if name.strip()]
-        if len(self.topics) != topics or len(set(self.topics)) != topics:
+        if len(set(self.topics)) != (topics or len(self.topics) or 1):
             raise ValueError(
                 f"Expected the option subscribe with {example}, but got {subscribed!r}."
             )
+        self.headers = False
         self.starting = self.given("startingOffsets", "latest")
         self.per_trigger = self.whole("maxOffsetsPerTrigger")
         loss = self.given("failOnDataLoss", "true").lower()

@@ -115,6 +115,14 @@ def planned(query: Path, topic: str) -> dict[int, int]:
     return found
 
 
+def began(query: Path) -> str:
+    """Return the offsets at which Spark's own Kafka source began, as JSON; "" if it hasn't."""
+    with suppress(OSError):
+        found = (query / "sources" / "0" / "0").read_text(encoding="utf-8", errors="replace")
+        return found[found.index("{") :]
+    return ""
+
+
 def planned_ends(query: Path, number: int, topic: str) -> dict[int, int]:
     """Return the next offset of each partition of a topic after a planned micro-batch."""
     return _plan(query, number, topic)[1]

@@ -159,25 +159,26 @@ def start_copy(
     every: str = "0 seconds",
     real_time: str | None = None,
     at: OnPoint | None = None,
+    again: Again | None = None,
 ) -> Running:
     """Start a query without state that appends ``rows`` (key, value, headers) to a topic.
 
     ``options`` are those of Spark's Kafka sink. Every record is appended at least once. With
     ``real_time`` Spark reads and writes continuously, and commits once in this time. That needs as
     many cores as the topic has partitions, and no Python in the plan. ``at`` is called with
-    ``before-compute``, once, and with ``mid-write``, in the tasks. Raises ``CannotGoOn`` as
-    ``start_query`` does.
+    ``before-compute``, once, and with ``mid-write``, in the tasks; ``again`` and ``CannotGoOn`` are
+    as for ``start_query``.
     """
-    if at is not None:
-        at("before-compute")
-        rows = at.within("mid-write", rows)
+    passes = at or OnPoint()
+    passes("before-compute")
     trigger = {"realTime": real_time} if real_time else {"processingTime": every}
 
     def begin(frame: DataFrame, checkpoint: Path) -> StreamingQuery:
-        stream = frame.writeStream.format("kafka").outputMode("update").options(**options)
+        written = passes.within("mid-write", frame)
+        stream = written.writeStream.format("kafka").outputMode("update").options(**options)
         return _start(stream, checkpoint, **trigger)
 
-    return _running(rows, begin, checkpoint, Progress(), None)
+    return _running(rows, begin, checkpoint, Progress(), again)
 
 
 def _start(stream: DataStreamWriter, checkpoint: Path, **trigger: Any) -> StreamingQuery:

@@ -18,6 +18,7 @@ from workbook.stack.folders import LONGEST_SOCKET
 from workbook.stack.jars import class_path
 from workbook.stack.java import PLAIN_LOCALE
 from workbook.stack.ports import LOOPBACK
+from workbook.streams.events.ad_actions import MAX_ACTION_BYTES
 
 LATE_C2 = [
     # The compiler of long-lived servers costs more than it gives in a query's first seconds: it
@@ -26,6 +27,11 @@ LATE_C2 = [
     "-XX:Tier4MinInvocationThreshold=2400",
     "-XX:Tier4CompileThreshold=60000",
     "-XX:Tier4BackEdgeThreshold=160000",
+]
+AVRO_LIMITS = [
+    # Avro makes room for what a length declares, before it looks for the bytes.
+    f"-Dorg.apache.avro.limits.{of}.maxLength={MAX_ACTION_BYTES}"
+    for of in ("string", "bytes", "collectionItems")
 ]
 ROOT = Path(__file__).parents[2]
 
@@ -68,6 +74,7 @@ def settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         "-XX:+UseParallelGC",
         f"-Xms{memory.lower().removesuffix('b')}",  # a heap that grows collects all the time
         *LATE_C2,
+        *AVRO_LIMITS,
         "-XX:-UsePerfData",
         f"-Djava.io.tmpdir={scratch}",
         f"-Dlog4j2.configurationFile={log4j.as_uri()}",
@@ -80,6 +87,7 @@ def settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         "spark.jars": ",".join(map(str, class_path("spark"))),
         "spark.driver.memory": memory,
         "spark.driver.extraJavaOptions": " ".join(map(_quoted, java_options)),
+        "spark.executor.extraJavaOptions": " ".join(AVRO_LIMITS),
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.ui.enabled": "false",

@@ -78,7 +78,7 @@ class ActiveGroups(TableSystem):
         store.says = look
         sinks = [*out, store, windows]
         return Started(
-            job.query(groups, sinks, every_s=1),
+            job.query(lambda read: groups, sinks, every_s=1),
             sinks,
             lambda: groups_table(dashboard.rows()),
             lambda: _summary(dashboard),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.errors import CannotGoOn, NoSuchSchema, WorkbookError
 from workbook.streams.events.ad_actions import OSLO
-from workbook.systems.base import GeneratedStream, Job, Shown, Started, System
+from workbook.systems.base import GeneratedStream, Job, Read, Shown, Started, System
 from workbook.systems.options import Option, day, schema_name, topic, whole
 from workbook.topics import DEAD_LETTERS, Topic, compacted
 
@@ -154,7 +154,6 @@ class AdStatistics(System):
         from workbook.sinks.replay import ReplayTable, require_none
         from workbook.sinks.table_topic import TableTopic
         from workbook.sources.ad_actions import before, needed_since
-        from workbook.sources.kafka import kafka_stream
         from workbook.sources.viewers import viewer_groups
         from workbook.spark import checkpoints
         from workbook.spark.progress import timed
@@ -177,15 +176,8 @@ class AdStatistics(System):
                 starting[at.partition] = -2
         letters = None if replay else job.letters()  # the live query has sent them already
 
-        def rows() -> DataFrame:
-            raw = kafka_stream(
-                job.spark,
-                job.broker,
-                source,
-                starting=json.dumps({source: starting}),
-                max_per_batch=options.max_per_batch,
-                headers=True,
-            )
+        def rows(read: Read) -> DataFrame:
+            raw = read(source, json.dumps({source: starting}), headers=True)
             raw = timed(before(raw, replay.offsets) if replay else raw)
             table = options.viewers
             return ad_statistics(
@@ -193,13 +185,10 @@ class AdStatistics(System):
                 viewers=viewer_groups(job.spark, job.broker, table) if table else None,
             )  # fmt: skip
 
-        def again(failure: str) -> DataFrame | None:
-            return rows() if "NewSchema" in failure else None
-
         sinks: list[Sink] = [counts]
         if options.out:
             sinks.append(CountsTopic(counts, TableTopic(config, options.out, "key")))
-        running = job.query(rows(), sinks, again=again, ends=replay is not None)
+        running = job.query(rows, sinks, ends=replay is not None)
         return Started(running, sinks, lambda: _shown(counts), lambda: _summary(counts))
 
 

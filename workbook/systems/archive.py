@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
 from workbook.systems.ad_statistics import SUBJECT, schemas_of
-from workbook.systems.base import Job, Shown, Started, System
+from workbook.systems.base import Job, Read, Shown, Started, System
 from workbook.systems.options import Option, path
 from workbook.systems.preflight import require_folder
 from workbook.topics import Topic
@@ -56,30 +56,22 @@ class Archive(System):
     def start(self, job: Job) -> Started:
         from workbook.pipelines.archive import archived
         from workbook.sources.ad_actions import require_unknown
-        from workbook.sources.kafka import kafka_stream
         from workbook.spark.progress import timed
         from workbook.streams.events.reasons import Reason
 
         options = job.options
         known = schemas_of(options.subject)
 
-        def rows() -> DataFrame:
-            most = options.max_per_batch
-            raw = kafka_stream(
-                job.spark, job.broker, options.source, max_per_batch=most, headers=True
-            )
-            return archived(timed(raw), known())
+        def rows(read: Read) -> DataFrame:
+            return archived(timed(read(options.source, headers=True)), known())
 
         def check(written: DataFrame) -> None:
             unknown = written.where(written.reason == Reason.UNKNOWN_SCHEMA.value)
             if ids := {row.schema_id for row in unknown.select("schema_id").distinct().collect()}:
                 require_unknown(ids, known())
 
-        def again(failure: str) -> DataFrame | None:
-            return rows() if "NewSchema" in failure else None
-
         folder = _folder(options, check=check, at=job.at)
-        running = job.query(rows(), [folder], EVERY_S, again=again)
+        running = job.query(rows, [folder], EVERY_S)
         said = f'Read the folder with any reader of Parquet: spark.read.parquet("{options.folder}")'
         return Started(running, [folder], lambda: Shown((), ()), lambda: [said])
 

@@ -5,13 +5,14 @@ A declaration imports neither Spark nor Kafka's client: help is quick.
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
@@ -26,9 +27,18 @@ if TYPE_CHECKING:
 
     from workbook.kafka.broker import Broker
     from workbook.kafka.dead_letters import DeadLetters
-    from workbook.spark.runner import ExecutorSink, OnPoint, Running, Sink
+    from workbook.spark.runner import Again, ExecutorSink, OnPoint, Running, Sink
     from workbook.streams.stream_producer import Stream
 
+
+Read = Callable[..., "DataFrame"]
+"""Reads topics as ``kafka_stream`` does, whose session, broker and limit it knows."""
+
+_SLOWER = (
+    "Partition {1} of {0} has a record at offset {2} whose own timestamp is {3}: no time in ms "
+    "that Spark's Kafka source can read. This run continues with the package's own source, which "
+    "is slower, and loses nothing; the next start tries Spark's again."
+)
 
 GENERATORS = "workbook.streams.generators"
 
@@ -106,14 +116,41 @@ class Job:
         return letters_by_reason(self.spark.sparkContext)
 
     def query(
-        self, rows: DataFrame, sinks: Sequence[Sink | ExecutorSink], every_s: float = 0, **more: Any
+        self,
+        rows: Callable[[Read], DataFrame],
+        sinks: Sequence[Sink | ExecutorSink],
+        every_s: float = 0,
+        **more: Any,
     ) -> Running:
         """Start a query; ``every_s`` is the least time between micro-batches without --every."""
         from workbook.spark.runner import start_query
 
         every = f"{self.options.every or every_s} seconds"
         more["rejected"] = lambda: self._rejected.value
-        return start_query(rows, sinks, self.checkpoint, every=every, at=self.at, **more)
+        made, more["again"] = self.reading(rows)
+        return start_query(made, sinks, self.checkpoint, every=every, at=self.at, **more)
+
+    def reading(self, rows: Callable[[Read], DataFrame]) -> tuple[DataFrame, Again]:
+        """Return the rows that a query begins with, and how it continues after a failure.
+
+        ``rows`` gets ``kafka_stream`` of this run. It's asked again for a schema that is new, and,
+        to read by the package's own source, for a record timestamp that Spark's can't read.
+        """
+        from workbook.sources.kafka import BEYOND, kafka_stream
+        from workbook.spark.checkpoint_files import began
+
+        most = self.options.max_per_batch
+        read = partial(kafka_stream, self.spark, self.broker, max_per_batch=most)
+
+        def again(failure: str) -> DataFrame | None:
+            nonlocal read
+            found = None if "began" in read.keywords else BEYOND.search(failure)
+            if found:
+                read = partial(read, began=began(self.checkpoint / "0"))
+                print(_SLOWER.format(*found.groups()), file=sys.stderr, flush=True)
+            return rows(read) if found or "NewSchema" in failure else None
+
+        return rows(read), again
 
 
 @dataclass(frozen=True)

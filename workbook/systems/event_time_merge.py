@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
 from workbook.sources.options import milliseconds
-from workbook.systems.base import GeneratedStream, Job, Started, System
+from workbook.systems.base import GeneratedStream, Job, Read, Started, System
 from workbook.systems.options import Option, offsets_in_json, span, span_above_zero, topic, whole
 from workbook.topics import Topic
 
@@ -143,9 +143,13 @@ class EventTimeMerge(System):
         options, config, letters = job.options, job.config, job.letters()
         topics = self.sources(options)
         number = require_topic(config, options.source)
-        raw = _read(job, topics, where_to_start(config, options, job.checkpoint))
+        starting = where_to_start(config, options, job.checkpoint)
         idle = options.idle_timeout and milliseconds("--idle-timeout", options.idle_timeout)
-        visits = merged_visits(timed(raw), letters, topics, number, limits(options), idle)
+
+        def visits(read: Read) -> DataFrame:
+            raw = timed(_read(job, topics, starting, read))
+            return merged_visits(raw, letters, topics, number, limits(options), idle)
+
         clocks = Clocks(topics, number)
         topic = MergedTopic(config, options.out, topics, letters)
         sinks: list[Sink | ExecutorSink] = [topic, clocks]
@@ -157,14 +161,14 @@ class EventTimeMerge(System):
         )
 
 
-def _read(job: Job, topics: list[str], starting: str) -> DataFrame:
+def _read(job: Job, topics: list[str], starting: str, read: Read) -> DataFrame:
     """Read both topics: with --max-lead by the source that stops the one that leads."""
-    from workbook.sources.kafka import clamped_stream, kafka_stream
+    from workbook.sources.kafka import clamped_stream
 
     options, place = job.options, (job.spark, job.broker, topics)
-    how = {"starting": starting, "max_per_batch": options.max_per_batch}
     if not options.max_lead:
-        return kafka_stream(*place, **how)
+        return read(topics, starting)
+    how = {"starting": starting, "max_per_batch": options.max_per_batch}
     return clamped_stream(*place, options.max_lead, options.idle_timeout, **how)
 
 

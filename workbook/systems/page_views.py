@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import WorkbookError
-from workbook.systems.base import GeneratedStream, Job, Shown, Started, System
+from workbook.systems.base import GeneratedStream, Job, Read, Shown, Started, System
 from workbook.systems.options import Option, span, topic, whole
 from workbook.topics import Topic
 
@@ -98,30 +98,29 @@ class PageViews(System):
         return [Topic(options.out)] if options.out else []
 
     def start(self, job: Job) -> Started:
-        from workbook.sources.kafka import kafka_stream
-        from workbook.spark.progress import timed
-
-        most = job.options.max_per_batch
-        raw = kafka_stream(job.spark, job.broker, job.options.source, max_per_batch=most)
-        return (_start_seconds if job.options.out else _start_pages)(job, timed(raw))
+        return (_start_seconds if job.options.out else _start_pages)(job)
 
 
-def _start_seconds(job: Job, raw: DataFrame) -> Started:
+def _start_seconds(job: Job) -> Started:
     """Write completed seconds to the topic."""
     from workbook.pipelines.page_views.completed import completed_views
     from workbook.pipelines.page_views.metrics import metric_records
     from workbook.sinks.page_views import LateLetters, SparkTopic
+    from workbook.spark.progress import timed
     from workbook.streams.events.metrics import COMPLETE
     from workbook.systems.view_sums import Sums
 
     options, config, letters, sums = job.options, job.config, job.letters(), Sums()
-    views = completed_views(
-        raw,
-        letters,
-        options.lateness or LATENESS,
-        by_partition=options.by_partition,
-        with_events=options.with_events,
-    )
+
+    def views(read: Read) -> DataFrame:
+        return completed_views(
+            timed(read(options.source)),
+            letters,
+            options.lateness or LATENESS,
+            by_partition=options.by_partition,
+            with_events=options.with_events,
+        )
+
     columns = ["second", "views", *(["partition"] if options.by_partition else [])]
     columns += ["event_ids"] if options.with_events else []
 
@@ -142,18 +141,22 @@ def _start_seconds(job: Job, raw: DataFrame) -> Started:
     )
 
 
-def _start_pages(job: Job, raw: DataFrame) -> Started:
+def _start_pages(job: Job) -> Started:
     """Keep the views of each page beside the checkpoint, so that a restart has them."""
     from pyspark.sql.functions import lit
 
     from workbook.pipelines.page_views.counts import page_views
     from workbook.sinks.store import Store
     from workbook.sources import clicks
+    from workbook.spark.progress import timed
 
     store = Store(job.checkpoint / "page_views.db", "name")
     columns = ("click_type", "name", "timestamp", "partition", "reason")
-    parsed = clicks.parse(raw, job.letters(), columns)
-    counts = page_views(parsed).withColumn("deleted", lit(False))
+    letters = job.letters()
+
+    def counts(read: Read) -> DataFrame:
+        parsed = clicks.parse(timed(read(job.options.source)), letters, columns)
+        return page_views(parsed).withColumn("deleted", lit(False))
 
     def pages() -> list[dict[str, Any]]:
         return sorted(store.all(), key=lambda row: (-row["views"], row["name"]))

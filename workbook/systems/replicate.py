@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 from workbook.errors import WorkbookError
 from workbook.systems.base import GeneratedStream, Job, Shown, Started, System
 from workbook.systems.options import Option, topic, whole
-from workbook.topics import Topic
+from workbook.topics import FOREVER, Topic
 
 if TYPE_CHECKING:
     from workbook.kafka.broker import Broker
+
+LARGE = str(8 << 20)
+"""The max.message.bytes of a long-lived topic that isn't there yet."""
 
 EVERY_S = 0.5
 COMMIT_EVERY = "5 seconds"
@@ -67,14 +70,24 @@ class Replicate(System):
         """Refuse what would send again more than the aggregator knows, or lacks cores."""
         import os
 
+        from workbook.errors import CannotGoOn
         from workbook.kafka.offsets import partition_offsets
+        from workbook.kafka.require import ABSENT, largest_record, topic_ids
         from workbook.spark import cluster
         from workbook.spark.checkpoint_files import last_read
         from workbook.systems.preflight import require_empty
 
-        config = broker.client_config()
+        out, config = _out(options), broker.client_config()
         why = "--in would be copied again, and ad_statistics has forgotten the older records"
-        require_empty(config, _out(options), options.checkpoint, why)
+        require_empty(config, out, options.checkpoint, why)
+        wanted = largest_record(config, options.source)
+        there = topic_ids(config, [], maybe=[out])[out] != ABSENT
+        limit = largest_record(config, out) if there else wanted
+        if limit < wanted:
+            raise CannotGoOn(
+                f"Expected {out} to take records of {wanted:,} bytes, as {options.source} does, "
+                f"but its max.message.bytes is {limit:,}. Raise it, or name another --out."
+            )
         if not options.real_time:
             return
         found = partition_offsets(config, options.source)
@@ -96,20 +109,22 @@ class Replicate(System):
             )
 
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
-        return [Topic(_out(options), partitions)]
+        return [Topic(_out(options), partitions, {**FOREVER, "max.message.bytes": LARGE})]
 
     def start(self, job: Job) -> Started:
         from workbook.pipelines.replicate import replicated
-        from workbook.sources.kafka import kafka_stream, sink_options
+        from workbook.sources.kafka import sink_options
         from workbook.spark.runner import start_copy
 
         options = job.options
-        most = None if options.real_time else options.max_per_batch
-        raw = kafka_stream(job.spark, job.broker, options.source, max_per_batch=most, headers=True)
+        most = {"max_per_batch": None} if options.real_time else {}
+        rows, again = job.reading(
+            lambda read: replicated(read(options.source, headers=True, **most))
+        )
         out = sink_options(job.broker, _out(options))
-        mode = {"real_time": COMMIT_EVERY} if options.real_time else {"at": job.at}
+        mode = {"real_time": COMMIT_EVERY} if options.real_time else {"at": job.at, "again": again}
         every = f"{options.every or EVERY_S} seconds"
-        running = start_copy(replicated(raw), out, job.checkpoint, every=every, **mode)
+        running = start_copy(rows, out, job.checkpoint, every=every, **mode)
         said = f"Copied into {_out(options)}; counted by: run ad_statistics --in {_out(options)}"
         return Started(running, [], lambda: Shown((), ()), lambda: [said])
 

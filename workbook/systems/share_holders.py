@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbook.errors import WorkbookError
-from workbook.systems.base import GeneratedStream, Job, Shown, Started, TableSystem
+from workbook.systems.base import GeneratedStream, Job, Read, Shown, Started, TableSystem
 from workbook.systems.options import Option, path, topic, whole
 from workbook.topics import Topic, compacted
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from workbook.sinks.store import Store
 
 SHOWN = 10
@@ -71,15 +73,14 @@ class ShareHolders(TableSystem):
         from workbook.sinks.store import Store
         from workbook.sinks.table_topic import TableTopic
         from workbook.sources import positions
-        from workbook.sources.kafka import kafka_stream
         from workbook.spark.progress import timed
 
         options, config, letters = job.options, job.config, job.letters()
-        most = options.max_per_batch
-        raw = kafka_stream(job.spark, job.broker, options.source, max_per_batch=most)
-        holders = share_holders.us_share_holders(
-            positions.parse(timed(raw), letters, share_holders.REQUIRED_COLUMNS)
-        )
+
+        def holders(read: Read) -> DataFrame:
+            raw, columns = timed(read(options.source)), share_holders.REQUIRED_COLUMNS
+            return share_holders.us_share_holders(positions.parse(raw, letters, columns))
+
         topic = options.out and TableTopic(config, options.out, "client", dead_letters=letters)
         if options.no_store:
             sink, said = topic.on_executors(), f"Who holds what: {options.out}."

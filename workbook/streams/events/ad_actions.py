@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from enum import StrEnum
@@ -21,6 +21,9 @@ from workbook.streams.events.reasons import Reason
 
 ARRIVAL = "arrival"
 """The header in which the replicator passes on a record's arrival (ms, decimal digits)."""
+
+SCHEMA_ID = "__value_schema_id"
+"""The header in which newer serializers put a schema's id; the value is the bare Avro body then."""
 
 MAX_ACTION_BYTES = 4096
 HEAD = 5
@@ -113,6 +116,9 @@ _BROWSER = {"name": "browser", "type": "string", "default": UNKNOWN_BROWSER}
 VERSIONS: tuple[str, ...] = (_schema("long"), _schema("long", _BROWSER))
 """The schemas as JSON texts, from the oldest to the newest."""
 
+NEEDED = ("event_id", "type", "user", "owner", "source", "time")
+"""The fields that no action lacks."""
+
 READER = VERSIONS[-1]
 """The schema in which every version is read."""
 
@@ -120,9 +126,61 @@ INCOMPATIBLE = _schema("string", _BROWSER)
 """A schema that a registry refuses as the next version: no old ``time`` can be read with it."""
 
 
+_FITS = {
+    *((kind, kind) for kind in ("long", "string", "boolean")),
+    ("int", "long"),
+    ("enum", "string"),
+}
+_NO_BYTES = re.compile(r'"(items|type)": "null"|"fields": \[\]|"size": 0\b')
+"""Types of no bytes: Java counts to what a list of them declares, and that may take years."""
+
+_PER_MS = {"timestamp-micros": 1_000, "timestamp-nanos": 1_000_000}
+
+
+@lru_cache(maxsize=256)
+def reading(schema: str) -> tuple[str, int] | None:
+    """Return READER in the types of a writer's schema, and how many of its times are one ms.
+
+    A number may be an int, a text an enum, any field nullable, a time a timestamp; the record may
+    have another name, and by an alias a field. None if it isn't a schema of ad actions.
+    """
+    fields, per_ms, named, defined = list[Any](), 1, dict[str, Any](), set[str]()
+    try:
+        writer: Any = fastavro.parse_schema(json.loads(schema), named)
+        if _NO_BYTES.search(json.dumps(writer["fields"])):
+            return None
+        given = {name: each for each in writer["fields"] for name in each.get("aliases", ())}
+        given |= {each["name"]: each for each in writer["fields"]}
+        for field in json.loads(READER)["fields"]:
+            name, wanted = field["name"], field["type"]
+            if name in given:
+                kinds = given[name]["type"]
+                kinds = kinds if isinstance(kinds, list) else [kinds]
+                [kind] = [named.get(str(each), each) for each in kinds if each != "null"]
+                kind = kind if isinstance(kind, dict) else {"type": kind}
+                plain = wanted if isinstance(wanted, str) else wanted[1]
+                if (kind["type"], plain) not in _FITS:
+                    return None
+                per_ms *= _PER_MS.get(kind.get("logicalType", ""), 1)
+                if kind["type"] == "enum":  # Java refuses a name that is defined twice
+                    plain = kind["name"] if kind["name"] in defined else kind
+                    defined.add(kind["name"])
+                nullable = "null" in (*kinds, *wanted)
+                field = {"name": name, "type": ["null", plain] if nullable else plain}
+                if given[name]["name"] != name:
+                    field["aliases"] = [given[name]["name"]]
+            elif "default" not in field:
+                return None
+            fields.append(field)
+    except Exception:  # fastavro raises whatever it stumbles over
+        return None
+    return json.dumps({"type": "record", "name": writer["name"], "fields": fields}), per_ms
+
+
 @lru_cache(maxsize=64)
 def _parsed(schema: str) -> Any:
-    return fastavro.parse_schema(json.loads(schema))
+    bare = json.loads(schema, object_hook=lambda of: {k: of[k] for k in of if k != "logicalType"})
+    return fastavro.parse_schema(bare)
 
 
 def head(schema_id: int) -> bytes:
@@ -138,12 +196,22 @@ def encode(action: AdAction, version: int, schema_id: int) -> bytes:
     return body.getvalue()
 
 
-def decode(value: bytes | None, schemas: Mapping[int, str], arrival: int) -> AdAction:
+def decode(
+    value: bytes | None, schemas: Mapping[int, str], arrival: int, headers: Iterable[str] = ()
+) -> AdAction:
     """Read a record value that arrived at ``arrival`` (ms), or raise ``Rejected``.
 
-    ``schemas`` are the writers' schemas by their ids. Bytes behind the record's end are ignored.
+    ``schemas`` are the writers' schemas by their ids, ``headers`` the names of the record's. Bytes
+    behind the record's end are ignored.
     """
-    action = AdAction(**_fields(value, schemas))
+    try:
+        action = AdAction(**_fields(value, schemas))
+    except Rejected as why:
+        if why.reason in (Reason.NO_AVRO, Reason.UNKNOWN_SCHEMA) and SCHEMA_ID in headers:
+            raise Rejected(Reason.ID_IN_HEADER) from None
+        raise
+    if any(getattr(action, name) is None for name in NEEDED):
+        raise Rejected(Reason.MISSING)
     if action.ad is None:
         raise Rejected(Reason.NO_AD)
     if not re.fullmatch(PLAIN, action.ad) or not re.fullmatch(PLAIN, action.source):
@@ -167,12 +235,16 @@ def _fields(value: bytes | None, schemas: Mapping[int, str]) -> Any:
     schema = schemas.get(int.from_bytes(value[1:HEAD], "big"))
     if schema is None:
         raise Rejected(Reason.UNKNOWN_SCHEMA)
+    if (found := reading(schema)) is None:
+        raise Rejected(Reason.OTHER_SCHEMA)
+    reader, per_ms = found
     try:
         # Spark keeps a text that is no UTF-8: it fails the check of the field, not of the record.
-        return fastavro.schemaless_reader(
-            *(BytesIO(value[HEAD:]), _parsed(schema), _parsed(READER)),
+        fields: Any = fastavro.schemaless_reader(
+            *(BytesIO(value[HEAD:]), _parsed(schema), _parsed(reader)),
             handle_unicode_errors="replace",
         )
+        return {**fields, "time": fields["time"] and fields["time"] // per_ms}
     except Exception:  # fastavro raises whatever it stumbles over
         raise Rejected(Reason.MALFORMED_AVRO) from None
 

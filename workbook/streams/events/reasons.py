@@ -24,7 +24,9 @@ class Reason(StrEnum):
     NOT_CENTS = "cents are not a whole number from 0 to 1,000,000,000"
     NO_VISIT = "order without a visit"  # timed out before any tracking message of its ssid came
     NO_AVRO = "no Avro: the first byte is not 0"  # or shorter than its head of five bytes
+    ID_IN_HEADER = "schema id in a header, not before the value"
     UNKNOWN_SCHEMA = "unknown schema id"
+    OTHER_SCHEMA = "schema of the id is not one of ad actions"
     MALFORMED_AVRO = "malformed Avro"
     NO_AD = "no ad"
     NOT_PLAIN = "ad or source is not 1 to 64 printable ASCII characters"
@@ -48,7 +50,8 @@ OF_POSITIONS = frozenset(
 
 OF_ACTIONS = frozenset(
     {
-        *(Reason.NO_AVRO, Reason.UNKNOWN_SCHEMA, Reason.MALFORMED_AVRO),
+        *(Reason.NO_AVRO, Reason.ID_IN_HEADER, Reason.UNKNOWN_SCHEMA, Reason.OTHER_SCHEMA),
+        Reason.MALFORMED_AVRO,
         *(Reason.NO_AD, Reason.NOT_PLAIN, Reason.UNKNOWN_ACTION, Reason.TOO_OLD),
     }
 )
