@@ -16,8 +16,8 @@ ROOMS = tuple(f"workbook.{room}." for room in ("streams.events", "sources", "tab
 ACCEPTED: dict[str, tuple[int, str]] = {
     "page_views": (2, "2402ced532d8"),
     "event_time_merge": (2, "9db357866126"),
-    "share_holders": (2, "d66399c479c5"),
-    "active_groups": (2, "0e5d2b0bc0e8"),
+    "share_holders": (3, "3a3906788106"),
+    "active_groups": (3, "45ec474dedf9"),
     "replicate": (1, "ada596b46186"),
     "ad_statistics": (2, "3baa31963f11"),
     "archive": (1, "0567797a1829"),
