@@ -48,11 +48,16 @@ def test_the_newest_record_of_each_user_counts_and_bad_ones_say_nothing(spark) -
         (b"x", NORTH.to_json()), (None, NORTH.to_json()), (b"\xff", NORTH.to_json()),
         (str(-(2**63)).encode(), NORTH.to_json()), (str(2**63).encode(), NORTH.to_json()),
     ]  # fmt: skip
-    rows = [(key, value, offset) for offset, (key, value) in enumerate(records)]
-    raw = spark.createDataFrame(rows, "key BINARY, value BINARY, offset BIGINT")
+    # In one partition the times don't matter; between two the offsets don't.
+    rows = [(key, value, offset, 0, -offset) for offset, (key, value) in enumerate(records)]
+    rows += [(b"10", NORTH.to_json(), 99, 0, 5), (b"10", moved.to_json(), 0, 1, 6)]
+    rows += [(b"11", NORTH.to_json(), 98, 0, 5), (b"11", None, 1, 1, 6)]
+    schema = "key BINARY, value BINARY, offset BIGINT, partition INT, timestamp BIGINT"
+    raw = spark.createDataFrame(rows, schema)
     unknown = (UNKNOWN,) * 3
     assert {row.user: named(row.traits) for row in newest(raw).collect()} == {
         1: ("25-44", "female", "Trøndelag"), 3: ("25-44", "female", "Northern Norway"),
+        10: ("25-44", "female", "Trøndelag"),
         4: unknown, 5: unknown, 6: (UNKNOWN, "male", UNKNOWN), 7: unknown,
         -(2**63): ("25-44", "female", "Northern Norway"),
     }  # fmt: skip

@@ -21,7 +21,7 @@ def test_a_table_of_spark_keeps_to_the_same_filter():
     """``KTable.changes`` and the exercise emit the same for each pair of rows."""
     import polars as pl
 
-    from workbook.tables.changes import DELETED, GROUP_BUCKET, ORDER, newest, table_of
+    from workbook.tables.changes import DELETED, GROUP_BUCKET, ORDER, PLACE, newest, table_of
     from workbook.tables.state import empty
 
     columns = ("position", "client", "ticker", "amount", "exchange")
@@ -30,7 +30,7 @@ def test_a_table_of_spark_keeps_to_the_same_filter():
     def batch(row, order):
         keeps = row is not None and is_us(row)
         fields = {"position": "p1", **(row or nothing)}
-        marks = {GROUP_BUCKET: 0, DELETED: not keeps, ORDER: order}
+        marks = {PLACE: 0, GROUP_BUCKET: 0, DELETED: not keeps, ORDER: order}
         return pl.DataFrame([{**fields, **marks}], infer_schema_length=None).cast(
             dict.fromkeys(nothing, pl.String) | {"amount": pl.Int64, ORDER: pl.Int64}
         )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from test_table_changes import Stored
 
 from workbook.tables import segments, state
-from workbook.tables.changes import DELETED, ORDER
+from workbook.tables.changes import DELETED, ORDER, PLACE
 from workbook.tables.join import Side, joiner, squeezed, tables_of
 from workbook.tables.state import BUCKET, empty
 
@@ -26,11 +26,12 @@ FIELDS = {
     "offsets": {"topic": pl.String, "partition": pl.Int32, "committed": pl.Int64},
     "details": {"member": pl.String, "data": pl.Binary},
 }
+MARKS = {DELETED: pl.Boolean, PLACE: pl.Int64}
 SCHEMA = {
     BUCKET: pl.Int32,
     BY: pl.String,
     **{
-        name: pl.Struct({**fields, AT: pl.Int64, DELETED: pl.Boolean, ORDER: pl.Int64})
+        name: pl.Struct({**fields, AT: pl.Int64, **MARKS, ORDER: pl.Int64})
         for name, fields in FIELDS.items()
     },
 }

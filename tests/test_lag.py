@@ -41,6 +41,7 @@ def test_an_offset_older_than_the_samples_has_a_lower_bound() -> None:
     ends = sampled((5, 100), (10, 200))
     assert lag(ends, 99, 20_000) == Lag(101, 15.0, at_least=True)
     assert lag(ends, 100, 20_000) == Lag(100, 15.0)
+    assert lag(ends, -(2**63), 20_000) == Lag(200, 15.0, at_least=True)
 
 
 def test_a_lost_partition_has_no_lag_until_it_is_back() -> None:

@@ -17,7 +17,6 @@ from workbook.views.accounting import accounting
 from workbook.views.charts import per_second
 from workbook.views.clocks import clocks
 from workbook.views.event_time import MOST, event_time
-from workbook.views.groups import board
 from workbook.views.leads import leads
 from workbook.views.merging import DRAWN, Moment, merging
 from workbook.views.open_state import SHOWN, Curve, open_state
@@ -347,18 +346,12 @@ def test_times_in_words(ms: int, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["team$x{$y", "$\\frac$", "a\x00\x1fb", "\ud800", "a\n\rb", "<i>&", "", "x" * 10_000]
+    "name", ["team$x{$y", "$\\frac$", "a\x00\x1fb", "\ud800", "a\n\rb", "<i>&", ""]
 )
 def test_names_from_outside_are_drawn_whatever_they_are(name: str) -> None:
-    group = {"group": name, "state": "active", "members": 1, "client_ids": [name], "lag": 5}
-    more = {"topics": [], "seconds": 1.0, "at_least": False, "commit_age": 1.0, "remarks": [name]}
-    lanes = Plane("across", "upwards")
+    lanes, chart = Plane("across", "upwards"), per_second({name: {1: 2, 2: 3}}, "a caption").figure
     lanes.lanes([name])
-    images = (
-        board([group | more], {name: [(1, 5), (2, 6)]}, 10).figure,
-        per_second({name: {1: 2, 2: 3}}, "a caption").figure,
-        lanes.svg(name),
-    )
-    for image in images:
+    lanes.axes.text(0, 0, name)
+    for image in (chart, lanes.svg(name)):
         [data] = re.findall(r'base64,([^"]+)', image)
         xml.dom.minidom.parseString(base64.b64decode(data))

@@ -1,7 +1,8 @@
 """US share holders from a real topic: whatever comes, the table equals a recomputation by DuckDB.
 
 Two hundred seeds share one topic and one query, each with ids and clients of its own, since a
-query of its own for each would take an hour.
+query of its own for each would take an hour. Keys of more than half of them change their partition
+with each record, and only the records' times order them.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import random
 import secrets
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -98,7 +100,7 @@ class Market:
         self.out = compacted(f"{self.topic.name}.holders.{secrets.token_hex(2)}", PARTITIONS)
         broker.create(self.topic, self.topic.dead_letters, self.out)
         self.log: list[dict[str, Any]] = []
-        self.bad = 0
+        self.bad, self.began = 0, int(time.time() * 1000)
         self.place = session.checkpoint(self.out.name)
         self.store = Store(self.place / "store.db", "client")
         self.running: Running | None = None
@@ -107,10 +109,14 @@ class Market:
         self.producer = Producer({**broker.client_config(), **settings})
 
     def send(self, key: str, value: bytes | None, fields: dict[str, Any]) -> None:
-        self.producer.produce(self.topic.name, value, key.encode())
+        number = len(self.log)
+        partition = number * 7 % PARTITIONS if key.startswith("s1") else -1  # -1: that of the key
+        self.producer.produce(
+            self.topic.name, value, key.encode(), partition, timestamp=self.began + number
+        )
         self.bad += value in BAD
         blank = {"client": None, "ticker": None, "exchange": None}
-        self.log.append({**blank, **fields, "position": key, "number": len(self.log)})
+        self.log.append({**blank, **fields, "position": key, "number": number})
 
     def start(self, per_batch: int) -> None:
         dead_letters = DeadLetters(self.broker.client_config(), self.topic.dead_letters.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -13,10 +13,13 @@ import polars as pl
 import pytest
 
 from workbook.tables import segments, state
+from workbook.tables.aggregates import OP
 from workbook.tables.changes import (
     DELETED,
     GROUP_BUCKET,
+    NUMBERED,
     ORDER,
+    PLACE,
     differences,
     every_difference,
     groups_of,
@@ -92,8 +95,12 @@ def batches(rows: list[Row], seed: int) -> list[pl.DataFrame]:
         names = [*COLUMNS, DELETED, ORDER, GROUP_BUCKET]
         types = [pl.String, pl.String, pl.Int64, pl.Boolean, pl.Int64, pl.Int64]
         kinds = dict(zip(names, types, strict=True))
-        found.append(pl.DataFrame(data, schema=kinds, orient="row"))
+        found.append(pl.DataFrame(data, schema=kinds, orient="row").with_columns(*NOWHERE))
     return found
+
+
+NOWHERE = (pl.lit(None, pl.Int64).alias(PLACE),)
+"""Rows of a changelog that doesn't name the partitions of its records."""
 
 
 def aggregates() -> dict[str, Any]:
@@ -209,7 +216,8 @@ def numbered(*rows: tuple[str, str, int | None, int]) -> pl.DataFrame:
     types = [pl.String, pl.String, pl.Int64, pl.Int64]
     names = dict(zip([*COLUMNS, ORDER], types, strict=True))
     frame = pl.DataFrame(list(rows), schema=names, orient="row")
-    return frame.with_columns(pl.lit(False).alias(DELETED), pl.lit(0).alias(GROUP_BUCKET))
+    marks = (pl.lit(False).alias(DELETED), pl.lit(0).alias(GROUP_BUCKET))
+    return frame.with_columns(*marks, *NOWHERE)
 
 
 def test_offsets_decide_and_of_equal_ones_of_two_partitions_the_keys() -> None:
@@ -260,3 +268,39 @@ def test_the_changes_of_a_table_are_enough_to_follow_it(seed: int) -> None:
         done += len(batch)
         latest = {key: (client, amount, gone) for key, client, amount, gone in rows[:done]}
         assert view == {key: row[:2] for key, row in latest.items() if not row[2]}
+
+
+def placed(seed: int) -> Iterator[list[dict[str, Any]]]:
+    """Batches of rows whose keys are in three partitions, which are read at different speeds."""
+    draw, parts = random.Random(seed), [list[dict[str, Any]]() for _ in range(3)]
+    for _ in range(60):
+        part = parts[at := draw.randrange(3)]
+        values = (f"p{draw.randrange(3)}", f"c{draw.randrange(2)}", draw.randrange(2))
+        marks = (draw.random() < 0.4, len(part), draw.randrange(30) * NUMBERED + at, 0)
+        names = (*COLUMNS, DELETED, ORDER, PLACE, GROUP_BUCKET)
+        part.append(dict(zip(names, values + marks, strict=True)))
+    while any(parts):
+        sizes = [draw.choice([0, 0, 1, 2, 9]) for _ in parts]
+        yield [row for part, size in zip(parts, sizes, strict=True) for row in part[:size]]
+        parts = [part[size:] for part, size in zip(parts, sizes, strict=True)]
+
+
+@pytest.mark.parametrize("compare", [differences, every_difference])
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.usefixtures("sizes")
+def test_of_a_key_in_several_partitions_the_newest_record_counts(seed: int, compare: Any) -> None:
+    table, read, held = Stored(table_of(KEYS)), list[dict[str, Any]](), Counter[Any]()
+    for rows in filter(None, placed(seed)):
+        with table.opened() as state:
+            told = compare(state, pl.DataFrame(rows), KEYS, COLUMNS)
+        for row in told.select(*COLUMNS, OP).iter_rows():
+            held[row[:-1]] += row[-1]
+        read += rows
+        newest_of: dict[Any, int] = {}
+        for row in read:
+            at = row["id"], row[PLACE] % NUMBERED
+            newest_of[at] = max(row[PLACE], newest_of.get(at, 0))
+        by = sorted(read, key=lambda r: (newest_of[r["id"], r[PLACE] % NUMBERED], r[ORDER]))
+        last = {row["id"]: row for row in by}
+        true = Counter(tuple(r[n] for n in COLUMNS) for r in last.values() if not r[DELETED])
+        assert {row: number for row, number in held.items() if number} == true

@@ -16,8 +16,8 @@ ROOMS = tuple(f"workbook.{room}." for room in ("streams.events", "sources", "tab
 ACCEPTED: dict[str, tuple[int, str]] = {
     "page_views": (2, "1f2ff9fa35fb"),
     "event_time_merge": (2, "445fde7ff1fd"),
-    "share_holders": (2, "c6a30f1d5110"),
-    "active_groups": (2, "0e5d2b0bc0e8"),
+    "share_holders": (3, "afcf1194afc4"),
+    "active_groups": (3, "45ec474dedf9"),
     "replicate": (1, "f24c57e226b2"),
     "ad_statistics": (3, "fde7ce00b2b3"),
     "archive": (1, "9560184c664b"),

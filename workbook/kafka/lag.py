@@ -121,7 +121,7 @@ class EndSamples:
         """Return what is left behind all of these commits together; None if that's unknown."""
         messages, oldest, at_least, unknown = 0, float(now), False, 0
         for commit in commits:  # of 10,000 groups each second
-            place, committed = (commit["topic"], commit["partition"]), commit["offset"]
+            place, committed = (commit["topic"], commit["partition"]), max(commit["offset"], 0)
             samples = None if place in self._lost else self._of.get(place)
             left = 0 if samples is None else samples.numbers[-1] - committed
             if samples is None or (left < 0 and self._is_beyond(place, committed)):

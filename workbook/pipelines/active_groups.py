@@ -16,7 +16,7 @@ from workbook.sources.consumer_offsets import COMMIT, METADATA
 from workbook.streams.events.client_details import ClientDetails, to_json
 from workbook.tables.ktable import KTable, ktable
 
-VERSION = 2
+VERSION = 3
 """Of what its checkpoints hold and count; tests/test_versions.py says when to raise it."""
 
 Serialise = Callable[[ClientDetails], bytes]

@@ -8,10 +8,13 @@ from pyspark.sql import functions as F  # noqa: N812
 from workbook.streams.events.positions import US
 from workbook.tables.ktable import KTable, collect_set, ktable
 
-VERSION = 2
+VERSION = 3
 """Of what its checkpoints hold and count; tests/test_versions.py says when to raise it."""
 
-REQUIRED_COLUMNS = ("position", "client", "ticker", "exchange", "deleted", "offset")
+REQUIRED_COLUMNS = (
+    *("position", "client", "ticker", "exchange", "deleted"),
+    *("offset", "partition", "arrival"),
+)
 """What the pipeline needs of the parsed positions."""
 
 

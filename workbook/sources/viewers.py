@@ -30,16 +30,20 @@ def newest(raw: DataFrame) -> DataFrame:
 
     In: the columns of Spark's Kafka source. Out as ``viewer_groups``. ``traits`` has a digit to
     the base 8 for each trait (``PLACES``): the number of its value in ``TRAITS``, from 1 on, or 0
-    if it is none of these. A user whose newest record has no value has no row. A record is ignored
-    if its key isn't a whole number in decimal digits.
+    if it is none of these. A user whose newest record has no value has no row. Within a partition
+    that is the record with the largest offset; of a user in several partitions, as after some were
+    added, the one with the latest timestamp. A record is ignored if its key isn't a whole number in
+    decimal digits.
     """
     text = F.col("key").cast("string")
     user = text.try_cast("bigint")
-    rows = raw.select(user.alias("user"), "offset", _traits().alias("traits"), text.alias("text"))
+    place = ("partition", "offset", "timestamp")
+    rows = raw.select(user.alias("user"), *place, _traits().alias("traits"), text.alias("text"))
     known = rows.where(F.col("user").cast("string") == F.col("text"))  # "7" and "07" are two keys
     # Of fixed width: Spark would sort the records if a text were aggregated.
-    last = known.groupBy("user").agg(F.max_by("traits", "offset").alias("traits"))
-    return last.where(F.col("traits").isNotNull())
+    last, latest = F.max_by("traits", "offset"), F.max_by("traits", "timestamp")
+    traits = F.when(F.min("partition") == F.max("partition"), last).otherwise(latest)
+    return known.groupBy("user").agg(traits.alias("traits")).where(F.col("traits").isNotNull())
 
 
 def _traits() -> Column:

@@ -15,7 +15,12 @@ from workbook.tables.segments import Keyed, Segments
 from workbook.tables.state import BUCKET, State, Step
 
 GROUP_BUCKET = "__group_bucket"
-DELETED, ORDER = "__deleted", "__order"
+DELETED, ORDER, PLACE = "__deleted", "__order", "__place"
+NUMBERED, REMEMBERED = 2**20, 50_000
+"""Of a record: whether it deletes, its offset, its time (ms) * ``NUMBERED`` + partition, or null.
+
+A bucket with fewer rows remembers deleted keys: an older value may be in another partition.
+"""
 
 SIZE = Count()
 """The number of rows in each group; a group without rows is gone."""
@@ -35,8 +40,11 @@ def groups_of(aggregates: Mapping[str, Aggregate]) -> dict[str, Keyed]:
 
 
 def last(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Keep each key's row with the highest order."""
-    return rows.sort(ORDER, maintain_order=True).unique(keys, keep="last")
+    """Keep each key's row with the highest order in each partition, as new as any of its there."""
+    ordered = rows.sort(ORDER, maintain_order=True)
+    groups = ordered.with_row_index("__at").group_by(*keys, _PARTITION)
+    found = groups.agg(pl.col("__at", PLACE).max())
+    return ordered[found["__at"]].with_columns(found[PLACE])
 
 
 def compared(
@@ -44,15 +52,43 @@ def compared(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Change the table by a batch's ``last`` rows; return the old rows that went, and the new ones.
 
-    A row that is as before is in neither. ``columns`` are those that the table keeps.
+    A row that is as before, or that doesn't count, is in neither. ``columns`` are those that the
+    table keeps.
     """
-    old = _old(table, new, keys, columns)
-    live = new.filter(~pl.col(DELETED)).select(*columns, ORDER)
-    same = old.join(live, on=columns, how="semi", nulls_equal=True).select(keys)
-    went = old.join(same, on=keys, how="anti")
-    came = live.join(same, on=keys, how="anti")
-    table.write(came.drop(ORDER), gone=went.join(came, on=keys, how="anti"))
+    held = _old(table, new, keys, [*columns, DELETED, PLACE])
+    both = _counting(new.select(*columns, DELETED, PLACE, ORDER), held, keys)
+    there, was = ~pl.col(DELETED), ~pl.col(DELETED + _OLD).fill_null(True)
+    equal = (pl.col(each).eq_missing(pl.col(each + _OLD)) for each in columns)
+    same = pl.all_horizontal(there, was, *equal)
+    went = both.filter(was & ~same).select(pl.col(each + _OLD).alias(each) for each in columns)
+    came = both.filter(there & ~same).select(*columns, ORDER)
+    placed = pl.col(PLACE).is_not_null()
+    remembered = placed & pl.lit(sum(each.rows for each in table.segments) < REMEMBERED)
+    kept = pl.when(there).then(placed | ~same).otherwise(remembered)
+    gone = both.filter(was & ~there & ~remembered)
+    table.write(both.filter(kept).select(*columns, DELETED, PLACE), gone=gone)
     return went, came
+
+
+_OLD = "__old"
+_PARTITION = (pl.col(PLACE) % NUMBERED).alias("__partition")
+_moved = (pl.col(PLACE) % NUMBERED != pl.col(PLACE + _OLD) % NUMBERED).fill_null(False)
+
+
+def _counting(new: pl.DataFrame, held: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Return the rows that count, of a key at most one, each beside the row that the table has.
+
+    Offsets order the records of one partition only: none there is older than the one before. If a
+    key has records in several, the one with the newest time counts, as in Kafka Streams' versioned
+    stores (KIP-889); of two as new, that of the partition with the higher number.
+    """
+    both = new.join(held, on=keys, how="left", suffix=_OLD, coalesce=False)
+    both = both.filter(~_moved | (pl.col(PLACE) > pl.col(PLACE + _OLD)))
+    newest = pl.max_horizontal(PLACE, pl.when(~_moved).then(PLACE + _OLD))
+    both = both.with_columns(newest.alias(PLACE))
+    if both.select(keys).n_unique() < len(both):
+        both = both.sort(PLACE).unique(keys, keep="last")
+    return both
 
 
 def newest(
@@ -82,15 +118,18 @@ def every_difference(
 ) -> pl.DataFrame:
     """Emit the differences of every single row, in order, also of one that is as before."""
     kept = [*columns, GROUP_BUCKET]
-    rows = batch.select(*kept, DELETED, ORDER).sort(ORDER, maintain_order=True)
-    before = _old(state["rows"], batch, keys, kept).with_columns(
-        pl.lit(False).alias(DELETED), pl.lit(None, pl.Int64).alias(ORDER)
+    held = _old(state["rows"], batch, keys, [*kept, DELETED, PLACE])
+    before = held.with_columns(pl.lit(None, pl.Int64).alias(ORDER))
+    rows = batch.select(before.columns).sort(ORDER, maintain_order=True)
+    places = _counting(last(rows, keys), held, keys).select(*keys, _PARTITION)
+    rows = rows.with_columns(_PARTITION).join(
+        places, on=places.columns, how="semi", nulls_equal=True, maintain_order="left"
     )
-    both = pl.concat([before, rows])
+    both = pl.concat([before, rows.select(before.columns)])
     former = both.with_columns(pl.col(name).shift(1).over(keys) for name in (*kept, DELETED))
     of_the_batch = pl.col(ORDER).is_not_null() & ~pl.col(DELETED)
     emitted = _signed(former.filter(of_the_batch), both.filter(of_the_batch))
-    compared(state["rows"], last(batch, keys), keys, kept)
+    compared(state["rows"], last(rows, keys), keys, kept)
     return in_order(emitted, keys)
 
 
@@ -118,7 +157,7 @@ def _old(
 def _signed(went: pl.DataFrame, came: pl.DataFrame) -> pl.DataFrame:
     """Return changes: rows that went, then rows that came, each by its group's bucket."""
     signed = [
-        rows.drop(DELETED, strict=False).with_columns(pl.lit(sign, pl.Int64).alias(OP))
+        rows.drop(DELETED, PLACE, strict=False).with_columns(pl.lit(sign, pl.Int64).alias(OP))
         for rows, sign in ((went, -1), (came, 1))
     ]
     return pl.concat(signed).rename({GROUP_BUCKET: BUCKET})

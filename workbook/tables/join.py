@@ -5,7 +5,7 @@ together in the value's bucket, so they are shuffled once, whatever else their k
 refuses a join of two streams in update mode.
 
 A row on its way has the common column ``by`` and a struct per side, named as its rows are: the
-side's other columns, ``__deleted`` and ``__order``; null where it's not the side's.
+side's other columns, ``__deleted``, ``__order`` and ``__place``; null where it's not the side's.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, BooleanType, StructField, StructType
 
-from workbook.tables.changes import DELETED, ORDER, compared, last
+from workbook.tables.changes import DELETED, ORDER, PLACE, compared, last
 from workbook.tables.packing import pack, stateful, unpack
 from workbook.tables.segments import Keyed, Segments
 from workbook.tables.state import BUCKET, State, Step
@@ -88,8 +88,7 @@ def _rows(tables: dict[str, KTable], by: str) -> DataFrame:
 def _struct(table: KTable, by: str) -> Column:
     """Return a row of the table as a struct; null where it isn't one of the table's."""
     columns = (F.col(name) for name in _fields(table, by).names)
-    order = F.col("offset").cast("bigint").alias(ORDER)
-    return F.when(table.held, F.struct(*columns, table.gone.alias(DELETED), order))
+    return F.when(table.held, F.struct(*columns, table.gone.alias(DELETED), *table.place))
 
 
 # --- a bucket, in Polars ----------------------------------------------------------------------
@@ -105,7 +104,7 @@ def squeezed(batch: pl.DataFrame, by: str, sides: Sequence[Side]) -> pl.DataFram
     parts = []
     for side in sides:
         rows = last(_own(batch, by, side), [by, *side.key])
-        fields = pl.struct(*side.columns, DELETED, ORDER).alias(side.rows)
+        fields = pl.struct(*side.columns, DELETED, ORDER, PLACE).alias(side.rows)
         parts.append(rows.select(BUCKET, by, fields))
     return pl.concat(parts, how="diagonal")
 
@@ -126,8 +125,9 @@ def joiner(by: str, sides: Sequence[Side], newest: str | None = None) -> Step:
         values = emitted.select(by)
         for side, rows in own.items():
             found = state[side.rows].of(values)
-            kept = (rows.clear() if found is None else found).sort(by, *side.key).group_by(by)
-            lists = kept.agg(pl.struct(*side.columns).alias(side.rows))
+            kept = (rows.clear() if found is None else found).sort(by, *side.key)
+            groups = kept.filter(~pl.col(DELETED)).group_by(by)
+            lists = groups.agg(pl.struct(*side.columns).alias(side.rows))
             emitted = emitted.join(lists, on=by, how="left")
             none = pl.lit([], dtype=lists.schema[side.rows])
             emitted = emitted.with_columns(pl.col(side.rows).fill_null(none))

@@ -30,7 +30,7 @@ from pyspark.sql.types import (
 
 from workbook.tables import changes
 from workbook.tables.aggregates import Aggregate, Fold, collect_set, count, fold, sum_of
-from workbook.tables.changes import DELETED, GROUP_BUCKET, ORDER
+from workbook.tables.changes import DELETED, GROUP_BUCKET, NUMBERED, ORDER, PLACE
 from workbook.tables.join import joined
 from workbook.tables.packing import pack, stateful, unpack
 from workbook.tables.state import BUCKET
@@ -51,7 +51,8 @@ RESERVED = ("deleted", "change", "step", "rows")
 class KTable:
     """The latest row per key of a changelog; made by ``ktable``.
 
-    ``held`` tells which rows of the changelog belong to the table, ``gone`` which of those delete.
+    ``held`` tells which rows of the changelog belong to the table, ``gone`` which of those delete,
+    ``place`` where they are among those of their key.
     """
 
     changelog: DataFrame
@@ -60,6 +61,7 @@ class KTable:
     buckets: int
     held: Column
     gone: Column
+    place: tuple[Column, Column]
 
     def filter(self, condition: str | Column) -> KTable:
         """Keep rows for which the condition holds; a row that no longer does becomes a delete."""
@@ -138,7 +140,7 @@ class KTable:
             F.crc32(text.cast("binary")).alias(BUCKET),
             group.alias(GROUP_BUCKET),
             deleted.alias(DELETED),
-            F.col("offset").cast("bigint").alias(ORDER),
+            *self.place,
         )
         return pack(rows, self.buckets, lambda f: changes.last(f, keys) if squeeze else f)
 
@@ -153,11 +155,15 @@ def ktable(
 ) -> KTable:
     """Build a table from a changelog: of each key the row with the highest offset counts.
 
+    Offsets order one partition only. If the changelog has ``partition`` (int) and ``arrival``
+    (timestamp), those of the record, then of a key that has records in several partitions, as after
+    partitions were added, the partition with the newest record counts.
+
     ``changelog`` has the key columns, ``deleted`` (boolean, true: the row goes, as by a
-    tombstone), ``offset`` (bigint, rising per key as a partition's offsets do) and the columns of
-    the table. Rows without a key are left out, as in Kafka Streams. ``buckets`` divide the state
-    and are fixed for a checkpoint: at least as many as the cluster has cores. Its queries need
-    Spark's RocksDB state store (``spark.runner.start_query`` sees to it).
+    tombstone), ``offset`` (bigint) and the columns of the table. Rows without a key are left out,
+    as in Kafka Streams. ``buckets`` divide the state and are fixed for a checkpoint: at least as
+    many as the cluster has cores. Its queries need Spark's RocksDB state store
+    (``spark.runner.start_query`` sees to it).
 
     A changelog of several tables is branched by ``where``: other rows aren't this table's, and
     delete nothing in it. ``columns`` are those that it has beside its key; without, it has all.
@@ -171,11 +177,16 @@ def ktable(
             f"{changelog.columns}. Rename its columns before, or choose others by key=."
         )
     some = changelog.columns if columns is None else [*keys, *columns]
-    named = tuple(name for name in dict.fromkeys(some) if name not in ("offset", "deleted"))
+    record = {"partition", "arrival"} if {"partition", "arrival"} <= {*changelog.columns} else set()
+    apart = {"offset", "deleted", *record}
+    named = tuple(name for name in dict.fromkeys(some) if name in keys or name not in apart)
     branch = F.expr(where) if isinstance(where, str) else F.lit(True) if where is None else where
     held = F.coalesce(branch, F.lit(False)) & F.concat(*keys).isNotNull()
     gone = F.coalesce("deleted", F.lit(False))
-    return KTable(changelog, keys, named, buckets, held, gone)
+    time = F.greatest(F.lit(0), F.least(F.unix_millis("arrival"), F.lit(2**43 - 1)))
+    place = time * NUMBERED + F.col("partition") if record else F.lit(None)
+    order = F.col("offset").cast("bigint").alias(ORDER), place.cast("bigint").alias(PLACE)
+    return KTable(changelog, keys, named, buckets, held, gone, order)
 
 
 # --- its groups -------------------------------------------------------------------------------
