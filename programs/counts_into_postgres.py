@@ -8,94 +8,203 @@ org.apache.spark:spark-avro_2.13:4.2.0 counts_into_postgres.py \
 It needs Spark 4.0 or newer (name your version in --packages) and `pip install confluent-kafka
 psycopg`.
 
-In: Avro with the schema registry's five bytes before it, with the fields ad, type, owner and time
-(ms). Out: the table `action_counts`, which the program creates. Actions of an ad's owner aren't
-counted.
+In: Avro with the schema registry's five bytes before it. The newest schema, by which all records
+are read, has the fields ad, type, owner and time (ms, or a timestamp of Avro's). Out: the table
+`action_counts`, which the program creates. Actions of an ad's owner aren't counted.
 
-What it promises: each action is counted once, also after kill -9. A micro-batch's counts and its
-number, the *fence*, are committed in one transaction. If Spark repeats a micro-batch, the fence
-shows that it's already counted. A record with the same bytes that arrives within --horizon of the
-first one is a duplicate, and isn't counted.
+What it promises: each action is counted once, also after kill -9. A micro-batch's counts, its
+number and its offsets, the *fence*, are committed in one transaction. If Spark repeats a
+micro-batch, the fence shows that it's already counted. A record with the same bytes that arrives
+within --horizon of the first one is a duplicate, and isn't counted.
 
-A checkpoint belongs to its topic and tables, and to one running copy.
+A checkpoint belongs to its topic and tables, and to one running copy. One that is lost or rolled
+back is refused, since it would count actions again or never: drop both tables.
 
-What it loses:
-- A record that can't be read, or isn't dated within five minutes of its arrival. The program says
-  how many there were in each micro-batch.
+What it loses, and says after each micro-batch:
+- A record that can't be read: not Avro, of an unknown schema, or without an ad, a type or a time.
+- An action dated before 1970 or more than five minutes after its arrival: the record's timestamp,
+  which the producer's clock sets unless the topic has message.timestamp.type=LogAppendTime, or the
+  micro-batch's time if that's earlier.
+- What PostgreSQL refuses, such as an ad with a NUL.
 - A record that arrived more than --horizon before the newest one that was read. That happens in a
   backlog, if one partition is read far ahead of another.
-- A lost checkpoint: a new one is refused, since it would count everything again. Drop both tables.
+- A record whose own timestamp is beyond the year 294,247 ends the query: Spark can't read it.
 """
 
 import argparse
 import json
+import re
 import sys
 import urllib.request
+from http.client import HTTPException
 
 import psycopg
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from pyspark.errors import AnalysisException
+from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.avro.functions import from_avro
+from pyspark.sql.streaming import StreamingQueryListener
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS action_counts (
     ad text, day date, type text, count bigint NOT NULL, PRIMARY KEY (ad, day, type));
-CREATE TABLE IF NOT EXISTS fence (query text PRIMARY KEY, batch bigint NOT NULL)
+CREATE TABLE IF NOT EXISTS fence (query text PRIMARY KEY, batch bigint NOT NULL, offsets text);
+ALTER TABLE fence ADD COLUMN IF NOT EXISTS offsets text
 """
 ADD = """
 INSERT INTO action_counts AS old VALUES (%s, %s, %s, %s)
 ON CONFLICT (ad, day, type) DO UPDATE SET count = old.count + excluded.count
 """
-FIELDS = ("ad", "type", "owner", "time")
+REFUSED = psycopg.DataError, psycopg.IntegrityError, psycopg.errors.ProgramLimitExceeded
+NONSENSE = OSError, HTTPException, ValueError, LookupError, TypeError  # of a registry
+FIELDS = {"ad": "string", "type": "string", "owner": "boolean", "time": "bigint"}
+LIMITED = ("bytes", "string", "collectionItems")  # else 14 bytes that announce 2 GB end Java
+LIMITS = {f"org.apache.avro.limits.{it}.maxLength": "10000000" for it in LIMITED}
+UNKNOWN = "with an unknown schema"
+LOST = {}  # by micro-batch: what `write` has found
+BEYOND = "A record's own timestamp is too large for Spark. Once it's gone, name a new --checkpoint."
 
 
 def schemas(registry, subject):
-    """Ask the registry for all versions of the subject: their schemas by id."""
+    """Ask the registry for all versions of the subject: by id, all texts that a schema needs."""
 
-    def ask(path):
-        with urllib.request.urlopen(
-            f"{registry}/subjects/{subject}/versions{path}", timeout=10
-        ) as it:
-            return json.load(it)
+    def ask(subject, version=""):
+        path = f"{registry}/subjects/{subject}/versions/{version}".rstrip("/")
+        with urllib.request.urlopen(path, timeout=10) as answer:
+            return json.load(answer)
 
-    return {found["id"]: found["schema"] for found in (ask(f"/{n}") for n in ask(""))}
+    def texts(found):
+        needed = (ask(it["subject"], it["version"]) for it in found.get("references") or ())
+        return [*(text for each in needed for text in texts(each)), found["schema"]]
+
+    return {found["id"]: texts(found) for found in (ask(subject, n) for n in ask(subject))}
 
 
-def actions(records, known):
-    """Decode each record by the schema whose id it carries; an unreadable one has no time."""
-    # Five bytes come first: a zero, and the schema's id.
-    id_ = F.expr("IF(hex(value) LIKE '00%', INT(conv(hex(substring(value, 2, 4)), 16, 10)), NULL)")
-    body, lenient = F.expr("substring(value, 6)"), {"mode": "PERMISSIVE"}
-    read = {number: from_avro(body, schema, lenient) for number, schema in known.items()}
-    fields = [F.when(id_ == n, F.struct(*(row[f] for f in FIELDS))) for n, row in read.items()]
-    return records.select("timestamp", F.coalesce(*fields).alias("action")).select(
-        "timestamp", "action.*"
+def parsed(spark, texts):
+    """Return a schema as one text, or None if it isn't Avro."""
+    parser = spark._jvm.org.apache.avro.Schema.Parser()
+    try:  # a text may name types of the texts before it
+        return [parser.parse(text).toString() for text in dict.fromkeys(texts)][-1]
+    except Py4JError:
+        return None
+
+
+def plain(field, kind, to):
+    """Cast a field to the program's own type; what can't be cast is null."""
+    if kind.typeName() == "struct" and kind.names[0] == "member0":  # a union
+        return F.coalesce(*(plain(field[it.name], it.dataType, to) for it in kind))
+    time = to == "bigint" and kind.typeName().startswith("timestamp")
+    return F.unix_millis(field.cast("timestamp")) if time else field.try_cast(to)
+
+
+def actions(records, known, read):
+    """Decode each record by the schema whose id it carries; `lost` says why it can't be counted."""
+
+    def has(numbers):
+        heads = (F.lit(b"\0" + number.to_bytes(4, "big")) for number in numbers)
+        return F.substring("value", 1, 5).isin(*heads)
+
+    options = {"mode": "PERMISSIVE", "avroSchema": [*read.values()][-1]}
+    body = F.expr("substring(value, 6)")
+    found = [F.when(has([n]), from_avro(body, text, options)) for n, text in read.items()]
+    arrival = F.least("timestamp", F.current_timestamp()).alias("arrival")
+    rows = records.select("*", arrival, F.coalesce(*found).alias("action"))
+    kinds = rows.schema["action"].dataType
+    if missing := FIELDS.keys() - {*kinds.names}:
+        sys.exit(f"The newest schema has no field {', '.join(missing)}.")
+    fields = [plain(F.col("action")[n], kinds[n].dataType, to).alias(n) for n, to in FIELDS.items()]
+    in_header = F.expr("exists(headers, it -> it.key = '__value_schema_id')")
+    lost = (
+        F.when(~has(known) & in_header, "with their schema's id in a header")
+        .when(F.expr("nvl(hex(substring(value, 1, 1)) != '00', true)"), "that aren't Avro")
+        .when(~has(known), UNKNOWN)
+        .when(~has(read), "with a schema that isn't Avro")
+        .when(F.expr("isnull(ad || type || time)"), "that don't fit, or lack ad, type or time")
+        .when(F.expr("NOT is_valid_utf8(ad || type)"), "that aren't UTF-8")
+        .when(F.expr("time NOT BETWEEN 0 AND unix_millis(arrival) + 300000"), "dated wrong")
+    )
+    good = "lost IS NULL AND owner IS NOT TRUE"
+    return rows.select("*", *fields, lost.alias("lost")).selectExpr(
+        *("arrival", "lost", f"IF({good}, ad, NULL) AS ad", f"IF({good}, type, NULL) AS type"),
+        f"to_date(timestamp_millis(IF({good}, time, NULL))) AS day",
+        "IF(lost IS NULL, md5(value), partition || '/' || offset) AS hash",  # none is repeated
     )
 
 
-def write(batch, number, spark, options, known):
+def add(db, rows):
+    """Add the counts, and return the rows that PostgreSQL refuses."""
+    try:
+        with db.transaction():  # or a savepoint
+            db.cursor().executemany(ADD, rows)
+    except REFUSED:
+        half = len(rows) // 2
+        return add(db, rows[:half]) + add(db, rows[half:]) if half else rows
+    return []
+
+
+class Losses(StreamingQueryListener):
+    """Print what each micro-batch has lost: what `write` has found, and what was too late."""
+
+    def onQueryProgress(self, event):
+        lost = LOST.pop(event.progress.batchId, {})
+        late = sum(it.numRowsDroppedByWatermark for it in event.progress.stateOperators)
+        if said := [f"{n} {why}" for why, n in {**lost, "too late": late}.items() if n]:
+            print(f"micro-batch {event.progress.batchId}, lost:", ", ".join(said), file=sys.stderr)
+
+    onQueryStarted = onQueryTerminated = lambda self, event: None  # noqa: N815
+
+
+def write(batch, number, options, known):
     """Add a micro-batch's counts, unless the fence says that it was added before."""
-    [query] = spark.streams.active  # the batch's own session is a copy that knows no query
-    arrival = F.unix_millis("timestamp")
-    credible = F.coalesce(F.col("time").between(0, arrival + 300_000), F.lit(False))
-    day = F.when(credible & F.col("ad").isNotNull(), F.to_date(F.timestamp_millis("time")))
-    mine = batch.withColumn("day", day).where("owner IS NOT TRUE")
-    rows = mine.groupBy("ad", "day", "type").count().collect()  # not a row per action
-    good = [tuple(row) for row in rows if row.day]
-    if bad := sum(row["count"] for row in rows if not row.day):
-        print(f"micro-batch {number}: {bad} records can't be counted", file=sys.stderr)
-        if schemas(options.registry, f"{options.topic}-value").keys() - known.keys():
-            raise RuntimeError("The registry has a new schema. Start again to read it.")
+    spark = batch.sparkSession
+    rows = batch.groupBy("ad", "day", "type", "lost").count().collect()  # not a row per action
+    lost = LOST[number] = {row.lost: row["count"] for row in rows if row.lost}
+    if (
+        UNKNOWN in lost
+        and schemas(options.registry, f"{options.topic}-value").keys() - known.keys()
+    ):
+        raise RuntimeError("The registry has a new schema. Start again to read it.")
+    log = spark.read.text(f"{options.checkpoint}/offsets/{number}", wholetext=True).first()[0]
+    offsets = log.splitlines()[-1]  # where the micro-batch ends
+    query = spark.read.json(f"{options.checkpoint}/metadata").first()["id"]
     with psycopg.connect(options.database) as db:  # one transaction
-        db.execute("INSERT INTO fence VALUES (%s, -1) ON CONFLICT DO NOTHING", [query.id])
-        if db.execute("SELECT count(*) FROM fence").fetchone() != (1,):
+        db.execute("INSERT INTO fence VALUES (%s, -1) ON CONFLICT DO NOTHING", [query])
+        fences = db.execute("SELECT batch, offsets FROM fence FOR UPDATE").fetchall()
+        if len(fences) > 1:
             raise RuntimeError("Another checkpoint has counted into these tables. Use that one.")
-        fence = "UPDATE fence SET batch = %s WHERE batch < %s"
-        if db.execute(fence, [number, number]).rowcount:
-            db.cursor().executemany(ADD, good)
+        if fences == [(number, offsets)]:
+            return  # it's counted
+        if fences[0][0] != number - 1:
+            raise RuntimeError("The checkpoint isn't as new as the tables: it was rolled back.")
+        refused = add(db, [row[:3] + row[4:] for row in rows if row.ad is not None])
+        lost["that PostgreSQL refuses"] = sum(row[3] for row in refused)
+        db.execute("UPDATE fence SET batch = %s, offsets = %s", [number, offsets])
+
+
+def start(spark, options, known):
+    """Start the query."""
+    for name, limit in LIMITS.items():
+        spark._jvm.java.lang.System.setProperty(name, limit)
+    spark.conf.set("spark.sql.session.timeZone", "Europe/Oslo")  # where a day begins
+    spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
+    source = {"kafka.bootstrap.servers": options.servers, "subscribe": options.topic}
+    # At the first start only: then the checkpoint says where to begin.
+    source |= {"startingOffsets": "earliest", "maxOffsetsPerTrigger": 1_000_000}
+    records = spark.readStream.format("kafka").options(**source, includeHeaders=True)
+    read = {number: text for number, all_ in known.items() if (text := parsed(spark, all_))}
+    if [*known][-1:] != [*read][-1:]:
+        sys.exit(f"The newest schema of {options.topic}-value isn't Avro.")
+    return (
+        actions(records.load(), known, read)
+        .withWatermark("arrival", options.horizon)
+        .dropDuplicatesWithinWatermark(["hash"])
+        .writeStream.option("checkpointLocation", options.checkpoint)
+        .foreachBatch(lambda batch, number: write(batch, number, options, known))
+        .start()
+    )
 
 
 def main():
@@ -112,37 +221,26 @@ def main():
             db.execute(TABLES)
     except KafkaException:
         sys.exit(f"No broker answers at {options.servers} within 10 s. Is it running?")
-    except OSError as error:
-        sys.exit(f"No schemas of {options.topic}-value at {options.registry}: {error}")
     except psycopg.Error as error:
         sys.exit(f"PostgreSQL refuses, see --database: {str(error).splitlines()[0]}")
-    if options.topic not in found:
-        sys.exit(f"{options.servers} has no topic {options.topic}. Create it, or correct the name.")
-
-    spark = SparkSession.builder.appName("counts into PostgreSQL").getOrCreate()
+    except NONSENSE as error:
+        sys.exit(f"No schemas of {options.topic}-value at {options.registry}: {error!r}")
+    for name in {options.topic} - set(found):
+        create = f"kafka-topics --bootstrap-server {options.servers} --create --topic {name}"
+        sys.exit(f"{options.servers} has no topic {name}. Correct the name, or create it: {create}")
+    executors = " ".join(f"-D{name}={limit}" for name, limit in LIMITS.items())
+    builder = SparkSession.builder.appName("counts into PostgreSQL")
+    spark = builder.config("spark.executor.extraJavaOptions", executors).getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
-    spark.conf.set("spark.sql.session.timeZone", "Europe/Oslo")  # where a day begins
-    spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
+    spark.streams.addListener(Losses())
     try:
-        records = (
-            spark.readStream.format("kafka")
-            .option("kafka.bootstrap.servers", options.servers)
-            .option("subscribe", options.topic)
-            .option("startingOffsets", "earliest")  # at the first start only: then the checkpoint
-            .option("maxOffsetsPerTrigger", 1_000_000)
-            .load()
-        )
-    except AnalysisException:
-        sys.exit("Spark has no Kafka source: start it as this file's first lines say.")
-    once = records.withWatermark("timestamp", options.horizon).withColumn("hash", F.md5("value"))
-    query = (
-        actions(once.dropDuplicatesWithinWatermark(["hash"]), known)
-        .writeStream.option("checkpointLocation", options.checkpoint)
-        .foreachBatch(lambda batch, number: write(batch, number, spark, options, known))
-        .start()
-    )
-    print("The query runs; Ctrl-C ends it.", file=sys.stderr)
-    query.awaitTermination()
+        query = start(spark, options, known)
+        print("The query runs; Ctrl-C ends it.", file=sys.stderr)
+        query.awaitTermination()
+    except (AnalysisException, StreamingQueryException) as error:
+        why = re.search(r"^(?:RuntimeError|psycopg\S*): (.+)", str(error), re.MULTILINE)
+        ended = why[1] if why else str(error).splitlines()[0]
+        sys.exit(BEYOND if "long overflow" in str(error) else ended)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,10 @@
 
 It needs Spark 4.1 or newer (name your version in --packages) and `pip install confluent-kafka`.
 
-In: two topics with the same number of partitions and the same partitioner. A value is JSON with
-`timestamp` (ms) and, but for heartbeats, `ssid`, the visit, which is the record's key, too. Out:
-a record per visit with all its messages by event time; its key is the ssid. Create the topic of
---out before, with as many partitions.
+In: two topics with the same number of partitions and the same partitioner. A value is a JSON object
+with `timestamp` (ms, a whole number) and, but for heartbeats, `ssid`, the visit, a text of at most
+1,000 characters, which is the record's key, too. Out: a record per visit with all its messages by
+event time, each once; its key is the ssid. The topic of --out has as many partitions.
 
 A partition has a clock of each topic, its newest event time, and shows the smaller of the two. A
 visit is complete when that clock has passed its newest message by --timeout. So if one topic is
@@ -17,16 +17,20 @@ stuck, its partition waits; heartbeats in both topics keep the clock going.
 
 What it promises: every message that it reads is in a written visit, or in the state until its
 visit is complete, also after kill -9. A visit may be written twice: the last record of a key
-counts, as long as no message is late.
+counts, as long as no message is late, and without spark.speculation.
 
-A checkpoint belongs to its topics and to one running copy: with others, name a new one.
+A checkpoint belongs to its topics, their number of partitions, and to one running copy: with
+others, name a new one.
 
-What it loses:
-- A record that isn't such JSON, or isn't dated within five minutes of its arrival, isn't merged.
+What it loses; of the first, each micro-batch says how many records:
+- A record that isn't such JSON (as Python reads it), or is dated before 1970 or more than five
+  minutes after its arrival: its timestamp, which the producer's clock sets unless the topic has
+  message.timestamp.type=LogAppendTime, or the micro-batch's time if that's earlier.
 - A message that arrives after its visit was written becomes a visit of its own, under the same
-  key.
+  key. So does what a visit has beyond 900,000 characters.
 - A lost checkpoint: the query then starts at the beginning of both topics, and writes all again.
 - A topic that runs far ahead of the other isn't stopped: all its messages are kept in the state.
+- A record whose own timestamp is beyond the year 294,247 ends the query: Spark can't read it.
 """
 
 import argparse
@@ -37,14 +41,43 @@ from collections import defaultdict
 import pyspark
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.streaming import StatefulProcessor
+from pyspark.sql.streaming import StatefulProcessor, StreamingQueryListener
 
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-SCHEMA = "ssid STRING, timestamp BIGINT"
-OUT = "key STRING, value STRING, partition INT"
+OUT = "key STRING, value STRING, partition INT, lost STRING"
+FULL = 900_000  # characters of a visit: Kafka takes 1 MB
+# What the topic took compressed must fit, and Java's producer looks at the size before that.
+LARGE = {"kafka.max.request.size": 2**31 - 1, "kafka.buffer.memory": 2**31 - 1}
+ZSTD = {"kafka.compression.type": "zstd"}
+LOST = "that aren't JSON", "with a wrong field", "dated wrong"
+BEYOND = "A record's own timestamp is too large for Spark. Once it's gone, name a new --checkpoint."
+
+
+def message(value, arrival):
+    """Return why a message is lost, or None; its visit, its event time, and its text."""
+    try:
+        text = value.decode()
+        found = json.loads(text, parse_constant=int)  # refuses NaN, which isn't JSON
+        json.dumps(found, ensure_ascii=False).encode()  # refuses half a surrogate pair
+        ssid, time = found.get("ssid"), found.get("timestamp")
+    except (AttributeError, RecursionError, ValueError):
+        return LOST[0], None, None, None
+    named = ssid is None or (isinstance(ssid, str) and 0 < len(ssid) <= 1000)
+    if not named or type(time) is not int:
+        return LOST[1], None, None, None
+    credible = 0 <= time <= arrival + 300_000  # one dated 2099 would end all open visits
+    return None if credible else LOST[2], ssid, time, text
+
+
+def parts(texts):
+    """Halve a visit until each part fits into a record."""
+    if len(texts) == 1 or sum(map(len, texts)) <= FULL:
+        return [texts]
+    half = len(texts) // 2
+    return parts(texts[:half]) + parts(texts[half:])
 
 
 class Merge(StatefulProcessor):
@@ -63,27 +96,70 @@ class Merge(StatefulProcessor):
         clocks = {topic: newest for (topic,), (newest,) in self.clocks.iterator()}
         arrived = defaultdict(set)
         for row in rows:
-            clocks[row.topic] = max(clocks.get(row.topic, 0), row.timestamp)
-            if row.ssid is not None:  # a heartbeat only moves the clock
-                arrived[row.ssid].add((row.timestamp, row.value))
+            lost, ssid, time, text = message(row.value, row.arrival)
+            if lost:
+                yield Row(key=None, value=None, partition=None, lost=lost)
+                continue
+            clocks[row.topic] = max(clocks.get(row.topic, 0), time)
+            if ssid is not None:  # a heartbeat only moves the clock
+                arrived[ssid].add((time, text))
         for topic, newest in clocks.items():
             self.clocks.updateValue((topic,), (newest,))
         for ssid, messages in arrived.items():
             if self.visits.containsKey((ssid,)):  # a set, since a message may arrive twice
                 messages |= set(map(tuple, json.loads(self.visits.getValue((ssid,))[1])))
             self.visits.updateValue((ssid,), (max(messages)[0], json.dumps(sorted(messages))))
-        if len(clocks) < 2:  # nobody knows yet how far the other topic is
-            return
-        due = min(clocks.values()) - self.timeout
+        # As long as there's no clock of the other topic, nobody knows how far it is.
+        due = min(clocks.values()) - self.timeout if len(clocks) == 2 else 0
         complete = [
-            (new, ssid, all_) for (ssid,), (new, all_) in self.visits.iterator() if new < due
+            (new, ssid, all_)
+            for (ssid,), (new, all_) in self.visits.iterator()
+            if new < due or len(all_) > FULL
         ]
         for _, ssid, messages in sorted(complete):
             self.visits.removeKey((ssid,))
-            visit = [json.loads(value) for _, value in json.loads(messages)]
-            yield Row(
-                key=ssid, value=json.dumps({"ssid": ssid, "messages": visit}), partition=key[0]
-            )
+            for part in parts([text for _, text in json.loads(messages)]):
+                visit = f'{{"ssid": {json.dumps(ssid)}, "messages": [{", ".join(part)}]}}'
+                yield Row(key=ssid, value=visit, partition=key[0], lost=None)
+
+
+class Losses(StreamingQueryListener):
+    """Print what each micro-batch has lost."""
+
+    def onQueryProgress(self, event):
+        counts = [row.asDict().items() for row in event.progress.observedMetrics.values()]
+        if lost := [f"{n} {why}" for each in counts for why, n in each if n]:
+            print(f"micro-batch {event.progress.batchId}, lost:", ", ".join(lost), file=sys.stderr)
+
+    onQueryStarted = onQueryTerminated = lambda self, event: None  # noqa: N815
+
+
+def start(spark, options):
+    """Start the query."""
+    spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
+    spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
+    kafka = {"kafka.bootstrap.servers": options.servers}
+    # At the first start only: then the checkpoint says where to begin.
+    begin = {"startingOffsets": "earliest", "maxOffsetsPerTrigger": 100_000}
+    records = spark.readStream.format("kafka").options(
+        **kafka, **begin, subscribe=f"{options.tracking},{options.orders}"
+    )
+    arrival = F.unix_millis(F.least("timestamp", F.current_timestamp()))
+    visits = (
+        records.load()
+        .select("topic", "partition", "value", arrival.alias("arrival"))
+        .groupBy("partition")
+        .transformWithState(Merge(options.timeout * 1000), OUT, "Append", "None")
+        .observe("lost", *(F.count_if(F.col("lost") == why).alias(why) for why in LOST))
+        .where("lost IS NULL")
+    )
+    return (
+        visits.select("key", "value", "partition")
+        .writeStream.format("kafka")
+        .options(**kafka, **LARGE, **ZSTD, topic=options.out, checkpointLocation=options.checkpoint)
+        .outputMode("append")
+        .start()
+    )
 
 
 def main():
@@ -97,51 +173,26 @@ def main():
         found = AdminClient({"bootstrap.servers": options.servers}).list_topics(timeout=10).topics
     except KafkaException:
         sys.exit(f"No broker answers at {options.servers} within 10 s. Is it running?")
-    if missing := {options.tracking, options.orders, options.out} - set(found):
-        sys.exit(
-            f"{options.servers} has no topic {', '.join(missing)}. Create it, or correct the name."
-        )
+    topics = (options.tracking, options.orders, options.out)
+    sizes = {name: len(found[name].partitions) for name in topics if name in found}
+    for name in set(topics) - set(sizes):
+        create = f"kafka-topics --bootstrap-server {options.servers} --create --topic {name}"
+        create += f" --partitions {max(sizes.values(), default=1)}"
+        sys.exit(f"{options.servers} has no topic {name}. Correct the name, or create it: {create}")
+    if len(sizes) < 3 or len(set(sizes.values())) > 1:
+        sys.exit(f"Name three topics with the same number of partitions, instead of {sizes}.")
     if tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 1):
         sys.exit(f"transformWithState needs Spark 4.1 or newer; this is {pyspark.__version__}.")
 
     spark = SparkSession.builder.appName("merge visits").getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
-    spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
-    spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
-    kafka = {"kafka.bootstrap.servers": options.servers}
+    spark.streams.addListener(Losses())
     try:
-        records = (
-            spark.readStream.format("kafka")
-            .options(**kafka)
-            .option("subscribe", f"{options.tracking},{options.orders}")
-            .option("startingOffsets", "earliest")  # at the first start only: then the checkpoint
-            .option("maxOffsetsPerTrigger", 100_000)
-            .load()
-        )
-    except AnalysisException:
-        sys.exit("Spark has no Kafka source: start it as this file's first lines say.")
-    message = F.from_json(F.col("value").cast("string"), SCHEMA)
-    arrival = F.unix_millis("timestamp")
-    rows = records.select(
-        "topic",
-        "partition",
-        F.col("value").cast("string").alias("value"),
-        message["ssid"].alias("ssid"),
-        message["timestamp"].alias("timestamp"),
-        arrival.alias("arrival"),
-    ).where("timestamp BETWEEN 0 AND arrival + 300000")  # one dated 2099 would end all open visits
-    query = (
-        rows.groupBy("partition")
-        .transformWithState(Merge(options.timeout * 1000), OUT, "Append", "None")
-        .writeStream.format("kafka")
-        .options(**kafka)
-        .option("topic", options.out)
-        .option("checkpointLocation", options.checkpoint)
-        .outputMode("append")
-        .start()
-    )
-    print("The query runs; Ctrl-C ends it.", file=sys.stderr)
-    query.awaitTermination()
+        query = start(spark, options)
+        print("The query runs; Ctrl-C ends it.", file=sys.stderr)
+        query.awaitTermination()
+    except (AnalysisException, StreamingQueryException) as error:
+        sys.exit(BEYOND if "long overflow" in str(error) else str(error).splitlines()[0])
 
 
 if __name__ == "__main__":

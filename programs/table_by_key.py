@@ -7,20 +7,28 @@
 It needs Spark 4.1 or newer (name your version in --packages) and `pip install confluent-kafka`.
 
 In: a topic whose newest record per key counts, such as a compacted one. A record without a value,
-a tombstone, deletes its key. Out: the same kind of topic. It has the newest value of each key for
-which --where holds, and a tombstone for each key that no longer belongs to the table. Create the
-topic of --out before, with cleanup.policy=compact.
+a tombstone, deletes its key. --where sees key and value as text. Out: the same kind of topic. It
+has the newest value of each key for which --where holds, and a tombstone for each key that no
+longer belongs to the table; keys and values are copied byte for byte.
+
+In a partition, the newest record of a key has the highest offset. If a key is in two partitions,
+since partitions were added or two partitioners write, the one with the newer timestamp counts. So
+the state has the place of each key that was ever read, also of a deleted one.
 
 What it promises: when all input has been read, the last record of each key in the result is what
-a recomputation of the whole input gives, also after kill -9. A record may be written twice.
+a recomputation of the whole input gives, also after kill -9. A record may be written twice. With
+spark.speculation, or after an executor was given up that still runs, it may be an older one.
 
 A checkpoint belongs to its topics and to one running copy: with others, name a new one.
 
-What it loses:
-- A value that --where can't read is like one for which it doesn't hold: its key is deleted.
+What it loses; of the first three, each micro-batch says how many records:
+- A record without a key, and one older than its key's record in another partition.
+- A value for which --where fails is like one for which it doesn't hold: its key is deleted.
 - Between two micro-batches a key may change more than once: only the newest value is written.
-- Stopped for longer than the topic's delete.retention.ms, it may miss tombstones that were
-  compacted away. Then delete the checkpoint and the result, and start from the beginning.
+- With a lost checkpoint, or stopped or still at its first read for longer than the topic's
+  delete.retention.ms, it may miss tombstones that were compacted away. Then delete the checkpoint
+  and the result, and start from the beginning.
+- A record whose own timestamp is beyond the year 294,247 ends the query: Spark can't read it.
 """
 
 import argparse
@@ -29,30 +37,92 @@ import sys
 import pyspark
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, StreamingQueryException
 from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.streaming import StatefulProcessor
+from pyspark.sql.streaming import StatefulProcessor, StreamingQueryListener
 
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+# What the topic took compressed must fit, and Java's producer looks at the size before that.
+LARGE = {"kafka.max.request.size": 2**31 - 1, "kafka.buffer.memory": 2**31 - 1}
+ZSTD = {"kafka.compression.type": "zstd"}
+OUT = "key BINARY, value BINARY, lost STRING"
+OLDER = "older than their key's record in another partition"
+BEYOND = "A record's own timestamp is too large for Spark. Once it's gone, name a new --checkpoint."
 
 
 class Table(StatefulProcessor):
-    """Spark calls it once per key and micro-batch. It has state only for keys in the table."""
+    """Spark calls it once per key and micro-batch, with the key's new records."""
 
     def init(self, handle):
-        """Open the state: whether the key is in the table."""
-        self.inside = handle.getValueState("inside", "inside BOOLEAN")
+        """Open the state: the place of the key's newest record, and if the key is in the table."""
+        self.newest = handle.getValueState("newest", "time BIGINT, partition INT, inside BOOLEAN")
 
     def handleInputRows(self, key, rows, timerValues):
         """Return the key's newest value, or a tombstone if it leaves the table."""
-        newest = max(rows, key=lambda row: row.offset)
-        if newest.holds:
-            self.inside.update((True,))
-            yield Row(key=key[0], value=newest.value)
-        elif self.inside.exists():
-            self.inside.clear()
-            yield Row(key=key[0], value=None)
+        held = (*self.newest.get(), None) if self.newest.exists() else None
+        last = {held[1]: held} if held else {}  # the last record of each partition
+        for row in sorted(rows, key=lambda row: row.offset):
+            # Within a partition no record is older than the one before, whatever clocks say.
+            time = max(row.time, last[row.partition][0]) if row.partition in last else row.time
+            last[row.partition] = (time, row.partition, row.holds == "true", row.v)
+        newest = max(last.values(), key=lambda record: record[:2], default=held)
+        for record in last.values():
+            if record is not newest and record is not held:
+                yield Row(key=None, value=None, lost=OLDER)
+        if newest is not held:
+            self.newest.update(newest[:3])
+            if newest[2] or (held and held[2]):
+                yield Row(key=key[0], value=newest[3] if newest[2] else None, lost=None)
+
+
+class Losses(StreamingQueryListener):
+    """Print what each micro-batch has lost."""
+
+    def onQueryProgress(self, event):
+        counts = [row.asDict().items() for row in event.progress.observedMetrics.values()]
+        if lost := [f"{n} {why}" for each in counts for why, n in each if n]:
+            print(f"micro-batch {event.progress.batchId}, lost:", ", ".join(lost), file=sys.stderr)
+
+    onQueryStarted = onQueryTerminated = lambda self, event: None  # noqa: N815
+
+
+def start(spark, options):
+    """Start the query."""
+    spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
+    spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
+    # Else what --where has twice is evaluated before it, and there an error would end the query.
+    spark.conf.set("spark.sql.subexpressionElimination.enabled", False)
+    kafka = {"kafka.bootstrap.servers": options.servers}
+    # At the first start only: then the checkpoint says where to begin.
+    begin = {"startingOffsets": "earliest", "maxOffsetsPerTrigger": 100_000}
+    records = spark.readStream.format("kafka").options(**kafka, **begin, subscribe=options.topic)
+    # `try_to_binary` makes any error in --where a null.
+    holds = f"string(try_to_binary(string(coalesce(({options.where}\n), false)), 'utf-8'))"
+    place = ["key AS k", "value AS v", "unix_millis(timestamp) AS time", "partition", "offset"]
+    table = (
+        records.load()
+        .selectExpr(*place, "string(key) AS key", "string(value) AS value")
+        .withColumn("holds", F.expr(f"IF(v IS NULL, 'false', {holds})"))
+        .drop("key", "value")
+        .observe(
+            "read",
+            F.count_if(F.isnull("k")).alias("without a key"),
+            F.count_if(F.isnull("holds")).alias("for which --where fails"),
+        )
+        .where("k IS NOT NULL")
+        .groupBy("k")
+        .transformWithState(Table(), OUT, "Append", "None")
+        .observe("written", F.count("lost").alias(OLDER))
+        .where("lost IS NULL")
+    )
+    return (
+        table.select("key", "value")
+        .writeStream.format("kafka")
+        .options(**kafka, **LARGE, **ZSTD, topic=options.out, checkpointLocation=options.checkpoint)
+        .outputMode("append")
+        .start()
+    )
 
 
 def main():
@@ -60,54 +130,32 @@ def main():
     command = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("--servers", "--topic", "--out", "--checkpoint"):
         command.add_argument(name, required=True)
-    command.add_argument(
-        "--where", default="true", help="a condition of Spark SQL on key and value"
-    )
+    command.add_argument("--where", default="true", help="Spark SQL on key and value, as text")
     options = command.parse_args()
     try:  # Spark itself would try for minutes
         found = AdminClient({"bootstrap.servers": options.servers}).list_topics(timeout=10).topics
     except KafkaException:
         sys.exit(f"No broker answers at {options.servers} within 10 s. Is it running?")
-    if missing := {options.topic, options.out} - set(found):
-        sys.exit(
-            f"{options.servers} has no topic {', '.join(missing)}. Create it, or correct the name."
-        )
+    for name in {options.topic, options.out} - set(found):
+        create = f"kafka-topics --bootstrap-server {options.servers} --create --topic {name}"
+        create += " --config cleanup.policy=compact"
+        sys.exit(f"{options.servers} has no topic {name}. Correct the name, or create it: {create}")
+    if options.topic == options.out:
+        sys.exit("--out must be another topic than --topic: the query would read what it writes.")
     if tuple(map(int, pyspark.__version__.split(".")[:2])) < (4, 1):
         sys.exit(f"transformWithState needs Spark 4.1 or newer; this is {pyspark.__version__}.")
 
     spark = SparkSession.builder.appName("table by key").getOrCreate()
     spark.sparkContext.setLogLevel("WARN")
-    spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
-    spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
-    kafka = {"kafka.bootstrap.servers": options.servers}
+    spark.streams.addListener(Losses())
     try:
-        records = (
-            spark.readStream.format("kafka")
-            .options(**kafka)
-            .option("subscribe", options.topic)
-            .option("startingOffsets", "earliest")  # at the first start only: then the checkpoint
-            .option("maxOffsetsPerTrigger", 100_000)
-            .load()
-        )
-    except AnalysisException:
-        sys.exit("Spark has no Kafka source: start it as this file's first lines say.")
-    rows = records.where("key IS NOT NULL").selectExpr(
-        "CAST(key AS STRING) AS key", "CAST(value AS STRING) AS value", "offset"
-    )
-    condition = F.coalesce(F.expr(options.where), F.lit(False)) & F.col("value").isNotNull()
-    query = (
-        rows.withColumn("holds", condition)
-        .groupBy("key")
-        .transformWithState(Table(), "key STRING, value STRING", "Append", "None")
-        .writeStream.format("kafka")
-        .options(**kafka)
-        .option("topic", options.out)
-        .option("checkpointLocation", options.checkpoint)
-        .outputMode("append")
-        .start()
-    )
-    print("The query runs; Ctrl-C ends it.", file=sys.stderr)
-    query.awaitTermination()
+        query = start(spark, options)
+        print("The query runs; Ctrl-C ends it.", file=sys.stderr)
+        query.awaitTermination()
+    except AnalysisException as error:
+        sys.exit(f"Spark refuses --where or --packages: {str(error).strip().splitlines()[0]}")
+    except StreamingQueryException as error:
+        sys.exit(BEYOND if "long overflow" in str(error) else str(error).splitlines()[0])
 
 
 if __name__ == "__main__":
