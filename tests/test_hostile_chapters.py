@@ -170,6 +170,15 @@ def test_chapter_41_writes_each_good_action(broker, topic, notebook, url) -> Non
     assert views == n + 1
 
 
+def test_chapter_43_archives_each_good_action(broker, topic, notebook) -> None:
+    actions = topic("actions").name
+    n = fill(broker, actions, "action")
+    archive = notebook("43", actions=actions)
+    archive.run("def read_topic(", "def archive(")
+    assert archive["records"].count() == 2 * n + 1
+    assert archive["records"].where("ad = 'good' AND reason IS NULL").count() == n + 1
+
+
 def test_chapter_45_knows_each_good_viewer(broker, topic, notebook) -> None:
     viewers = topic("viewers").name
     value = json.dumps({"region": "Trøndelag"}).encode()
