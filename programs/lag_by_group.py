@@ -48,8 +48,9 @@ def committed(admin):
         print(f"a broker doesn't list its groups: {error}", file=sys.stderr)
     groups, found = sorted(each.group_id for each in listed.valid), {}
     for first in range(0, len(groups), 100):  # 100 requests at once
-        asked = {}
-        for group in groups[first : first + 100]:
+        chunk, asked = groups[first : first + 100], {}
+        # Without this answer the next request may end the process (confluent-kafka 2.16).
+        for group, _ in answers("state", admin.describe_consumer_groups(chunk, request_timeout=10)):
             asked |= admin.list_consumer_group_offsets([Group(group)], request_timeout=10)
         for group, answer in answers("offsets", asked):
             for place in answer.topic_partitions:
