@@ -2,8 +2,8 @@
 
     python commit_on_delivery.py --servers localhost:9092 --topic clicks --out metrics --group views
 
-It needs `pip install confluent-kafka`. Start it as often as you like with the same --group: Kafka
-shares the partitions of the topic among all running copies.
+It needs `pip install confluent-kafka`. Start as many copies as you like with the same --group:
+Kafka shares the partitions of the topic among them.
 
 In: records whose value is JSON such as {"click_type": "Page", "timestamp": 1700000000123, …},
 with the event time in milliseconds. Another click_type is no page view. Out: a record per second
@@ -11,23 +11,20 @@ and partition. Its key is SECOND/PARTITION and its value the number of page view
 
 What it promises: every counted page view is in a metric, also after kill -9, and when a partition
 moves to another copy. A metric may be written twice, so readers keep the last value of each key.
-The committed offset is always that of the first record of a second, so no second is counted in
-part.
+A committed offset is that of the first record of a second, so no second is counted in part.
 
-After kill -9 Kafka gives the partitions to another copy once `session.timeout.ms`, 45 seconds, is
-over. It waits for a broker that doesn't answer, and ends once a metric wasn't delivered for five
-minutes. It ends, too, if the topic is recreated: the next start counts the new one.
+45 seconds (`session.timeout.ms`) after kill -9, Kafka gives the partitions to another copy. The
+program waits for a broker that doesn't answer. It ends if a metric isn't delivered within five
+minutes, or if the topic is recreated: the next start counts the new topic.
 
-What it loses:
+What it loses; every second it says on stderr how many page views or records:
 - A page view that arrives after one of a later second on its partition.
 - A record that isn't JSON, or whose fields aren't a text and a whole number.
-- A page view dated before 1970, or more than five minutes after its record's own timestamp, which a
-  record may lack, or after this machine's clock.
-- Where records that it should read next were deleted, the first second that is left: it may be cut.
-Every second it says on stderr how many of these it has lost.
-- The last second of a partition is open until a record of a later second arrives. A copy that
-  ends or gives the partition up doesn't write it: the next reader counts it again from its first
-  record.
+- A page view whose record has no timestamp, or that is dated before 1970, or more than five
+  minutes after now or its record's timestamp.
+- If unread records were deleted, the first second after them: it may be cut.
+The last second of a partition is open until a record of a later second arrives. A copy that ends
+doesn't write that second: the next reader counts it again from its first record.
 """
 
 import argparse
@@ -173,12 +170,8 @@ class Program:
         self.lost.clear()
 
     def give_up(self, consumer, revoked):
-        """Commit what is delivered. The next reader counts the open second from its beginning.
-
-        The flush is bounded, since the group throws out a member that stays in here for longer than
-        `max.poll.interval.ms`. What isn't delivered by then isn't committed.
-        """
-        self.producer.flush(20)
+        """Commit what is delivered. The next reader counts the open second from its beginning."""
+        self.producer.flush(20)  # the group throws out a member after `max.poll.interval.ms`
         try:
             self.commit([place.partition for place in revoked], asynchronous=False)
         except KafkaException as error:
@@ -191,7 +184,6 @@ class Program:
             self.partitions.pop(place.partition, None)
 
     def stop(self, *_):
-        """End the loop: a handler of signals."""
         self.running = False
 
 
@@ -214,7 +206,6 @@ def second_of(message, lost):
 
 
 def main():
-    """Run until the process is ended."""
     command = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("--servers", "--topic", "--out", "--group"):
         command.add_argument(name, required=True)

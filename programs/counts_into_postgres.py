@@ -8,27 +8,26 @@ org.apache.spark:spark-avro_2.13:4.2.0 counts_into_postgres.py \
 It needs Spark 4.0 or newer (name your version in --packages) and `pip install confluent-kafka
 psycopg`.
 
-In: Avro with the schema registry's five bytes before it. The newest schema, by which all records
-are read, has the fields ad, type, owner and time (ms, or a timestamp of Avro's). Out: the table
-`action_counts`, which the program creates. Actions of an ad's owner aren't counted.
+In: Avro after the schema registry's five bytes. All records are read by the newest schema. It has
+the fields ad, type, owner and time (ms, or an Avro timestamp). Out: the table `action_counts`,
+which the program creates. Actions of an ad's owner aren't counted.
 
-What it promises: each action is counted once, also after kill -9. A micro-batch's counts, its
-number and its offsets, the *fence*, are committed in one transaction. If Spark repeats a
-micro-batch, the fence shows that it's already counted. A record with the same bytes that arrives
-within --horizon of the first one is a duplicate, and isn't counted.
+What it promises: each action is counted once, also after kill -9. One transaction commits the
+counts of a micro-batch, its number and its offsets, the *fence*. If Spark repeats a micro-batch,
+the fence shows that it's already counted. A record that arrives within --horizon of one with the
+same bytes is a duplicate, and isn't counted.
 
-A checkpoint belongs to its topic and tables, and to one running copy. One that is lost or rolled
-back is refused, since it would count actions again or never: drop both tables.
+A checkpoint belongs to its topic and tables, and to one running copy. If it is lost or rolled back,
+the program ends, because it would count actions again or never. Then drop both tables, and name a
+new checkpoint.
 
 What it loses, and says after each micro-batch:
 - A record that can't be read: not Avro, of an unknown schema, or without an ad, a type or a time.
-- An action dated before 1970 or more than five minutes after its arrival: the record's timestamp,
-  which the producer's clock sets unless the topic has message.timestamp.type=LogAppendTime, or the
-  micro-batch's time if that's earlier.
+- An action dated before 1970, or more than five minutes after now or its record's timestamp (the
+  producer's, unless the topic has message.timestamp.type=LogAppendTime).
 - What PostgreSQL refuses, such as an ad with a NUL.
-- A record that arrived more than --horizon before the newest one that was read. That happens in a
-  backlog, if one partition is read far ahead of another.
-- A record whose own timestamp is beyond the year 294,247 ends the query: Spark can't read it.
+- In a backlog of several partitions, a record more than --horizon older than the newest one read.
+A record whose own timestamp is after the year 294,246 ends the query: Spark can't read it.
 """
 
 import argparse
@@ -64,8 +63,9 @@ FIELDS = {"ad": "string", "type": "string", "owner": "boolean", "time": "bigint"
 LIMITED = ("bytes", "string", "collectionItems")  # else 14 bytes that announce 2 GB end Java
 LIMITS = {f"org.apache.avro.limits.{it}.maxLength": "10000000" for it in LIMITED}
 UNKNOWN = "with an unknown schema"
+ANEW = "drop both tables, and name a new --checkpoint."
 LOST = {}  # by micro-batch: what `write` has found
-BEYOND = "A record's own timestamp is too large for Spark. Once it's gone, name a new --checkpoint."
+BEYOND = "Spark can't read a record's own timestamp. Delete the record, " + ANEW
 
 
 def schemas(registry, subject):
@@ -118,7 +118,7 @@ def actions(records, known, read):
     fields = [plain(F.col("action")[n], kinds[n].dataType, to).alias(n) for n, to in FIELDS.items()]
     in_header = F.expr("exists(headers, it -> it.key = '__value_schema_id')")
     lost = (
-        F.when(~has(known) & in_header, "with their schema's id in a header")
+        F.when(~has(known) & in_header, "that have their schema's id in a header")
         .when(F.expr("nvl(hex(substring(value, 1, 1)) != '00', true)"), "that aren't Avro")
         .when(~has(known), UNKNOWN)
         .when(~has(read), "with a schema that isn't Avro")
@@ -174,18 +174,17 @@ def write(batch, number, options, known):
         db.execute("INSERT INTO fence VALUES (%s, -1) ON CONFLICT DO NOTHING", [query])
         fences = db.execute("SELECT batch, offsets FROM fence FOR UPDATE").fetchall()
         if len(fences) > 1:
-            raise RuntimeError("Another checkpoint has counted into these tables. Use that one.")
+            raise RuntimeError(f"These tables have counts of another checkpoint. Use it, or {ANEW}")
         if fences == [(number, offsets)]:
             return  # it's counted
         if fences[0][0] != number - 1:
-            raise RuntimeError("The checkpoint isn't as new as the tables: it was rolled back.")
+            raise RuntimeError(f"The checkpoint or the tables were rolled back: {ANEW}")
         refused = add(db, [row[:3] + row[4:] for row in rows if row.ad is not None])
         lost["that PostgreSQL refuses"] = sum(row[3] for row in refused)
         db.execute("UPDATE fence SET batch = %s, offsets = %s", [number, offsets])
 
 
 def start(spark, options, known):
-    """Start the query."""
     for name, limit in LIMITS.items():
         spark._jvm.java.lang.System.setProperty(name, limit)
     spark.conf.set("spark.sql.session.timeZone", "Europe/Oslo")  # where a day begins
@@ -208,7 +207,6 @@ def start(spark, options, known):
 
 
 def main():
-    """Run until the process is ended."""
     command = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("--servers", "--topic", "--registry", "--database", "--checkpoint"):
         command.add_argument(name, required=True)

@@ -3,19 +3,18 @@
     python lag_by_group.py --servers localhost:9092 --every 10
 
 It needs `pip install confluent-kafka`, and the rights to DESCRIBE groups and topics: what it may
-not see, it says on stderr. It reads no record and commits nothing. While no broker answers, it says
-so, and goes on.
+not see, it says on stderr. It reads no record, commits nothing, and waits for a silent broker.
 
 Lag in records is the partition's end minus the committed offset. Lag in seconds asks: how long
-ago was the partition's end at the offset that the group has now committed? The program samples
-the ends at every turn, and looks up when the end was there, so its seconds are too low by up to
---every. Before its first sample it can't know: then it says ≥.
+ago was the partition's end at the offset that the group has now committed? The program samples the
+ends every --every seconds, so its answer may be too low by that time. If the end was there before
+the first sample, it prints ≥.
 
 What it loses:
-- It forgets its samples when it ends, and keeps those of the last hour. Those of a topic that was
-  recreated, or has lost its end, are dropped. A commit beyond the end has no lag, but "recreated".
-- What a group has read but not committed counts as unread: the open second of a counter, or all
-  of a group that commits elsewhere, such as a Spark query.
+- Its samples: it keeps those of the last hour, and none when it ends. It drops those of a topic
+  that was recreated or has lost its end. For a commit beyond the end it prints "recreated".
+- Records that a group has read but not committed, such as the open second of a counter, are lag.
+  A group that never commits to Kafka, such as a Spark query's, isn't listed.
 - Offsets that a transaction wrote (commits, aborted records) count as records, as on the broker.
 """
 
@@ -121,7 +120,7 @@ def main():
         except KafkaException as error:
             if not sampled:
                 sys.exit(f"{nobody} Is it running?")
-            print(f"{nobody} It goes on: {error.args[0].str()}", file=sys.stderr)
+            print(f"{nobody} It tries again: {error.args[0].str()}", file=sys.stderr)
         time.sleep(options.every)
 
 

@@ -7,30 +7,28 @@
 It needs Spark 4.1 or newer (name your version in --packages) and `pip install confluent-kafka`.
 
 In: two topics with the same number of partitions and the same partitioner. A value is a JSON object
-with `timestamp` (ms, a whole number) and, but for heartbeats, `ssid`, the visit, a text of at most
-1,000 characters, which is the record's key, too. Out: a record per visit with all its messages by
-event time, each once; its key is the ssid. The topic of --out has as many partitions.
+with `timestamp` (ms, a whole number) and `ssid`, the visit's id: a text of at most 1,000
+characters, which is the record's key, too. A heartbeat has no `ssid`. Out: a record per visit, with
+the ssid as key, and all its messages by event time, each once. --out has as many partitions.
 
-A partition has a clock of each topic, its newest event time, and shows the smaller of the two. A
-visit is complete when that clock has passed its newest message by --timeout. So if one topic is
-stuck, its partition waits; heartbeats in both topics keep the clock going.
+The clock of a partition is the newest event time of the topic that is further behind. A visit is
+complete when the clock has passed its newest message by --timeout. So if one topic is stuck, its
+partition waits; heartbeats in both topics keep the clock going.
 
 What it promises: every message that it reads is in a written visit, or in the state until its
 visit is complete, also after kill -9. A visit may be written twice: the last record of a key
-counts, as long as no message is late, and without spark.speculation.
-
-A checkpoint belongs to its topics, their number of partitions, and to one running copy: with
-others, name a new one.
+counts, if no message is late and spark.speculation is off. A checkpoint belongs to its topics,
+their number of partitions, and one running copy: for others, name a new one.
 
 What it loses; of the first, each micro-batch says how many records:
-- A record that isn't such JSON (as Python reads it), or is dated before 1970 or more than five
-  minutes after its arrival: its timestamp, which the producer's clock sets unless the topic has
-  message.timestamp.type=LogAppendTime, or the micro-batch's time if that's earlier.
+- A record that isn't such JSON (as Python reads it), or is dated before 1970, or more than five
+  minutes after now or its own timestamp (the producer's, unless the topic has
+  message.timestamp.type=LogAppendTime).
 - A message that arrives after its visit was written becomes a visit of its own, under the same
-  key. So does what a visit has beyond 900,000 characters.
-- A lost checkpoint: the query then starts at the beginning of both topics, and writes all again.
-- A topic that runs far ahead of the other isn't stopped: all its messages are kept in the state.
-- A record whose own timestamp is beyond the year 294,247 ends the query: Spark can't read it.
+  key. So do the messages of a visit beyond 900,000 characters.
+With a lost checkpoint, it starts at the beginning of both topics, and writes all visits again. A
+topic that runs far ahead of the other isn't stopped: the state keeps all its messages. A record
+whose own timestamp is after the year 294,246 ends the query: Spark can't read it.
 """
 
 import argparse
@@ -53,7 +51,7 @@ FULL = 900_000  # characters of a visit: Kafka takes 1 MB
 LARGE = {"kafka.max.request.size": 2**31 - 1, "kafka.buffer.memory": 2**31 - 1}
 ZSTD = {"kafka.compression.type": "zstd"}
 LOST = "that aren't JSON", "with a wrong field", "dated wrong"
-BEYOND = "A record's own timestamp is too large for Spark. Once it's gone, name a new --checkpoint."
+BEYOND = "Spark can't read a record's own timestamp: delete the record, and name a new checkpoint."
 
 
 def message(value, arrival):
@@ -135,7 +133,6 @@ class Losses(StreamingQueryListener):
 
 
 def start(spark, options):
-    """Start the query."""
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
     spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
     kafka = {"kafka.bootstrap.servers": options.servers}
@@ -163,7 +160,6 @@ def start(spark, options):
 
 
 def main():
-    """Run until the process is ended."""
     command = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("--servers", "--tracking", "--orders", "--out", "--checkpoint"):
         command.add_argument(name, required=True)

@@ -7,28 +7,27 @@
 It needs Spark 4.1 or newer (name your version in --packages) and `pip install confluent-kafka`.
 
 In: a topic whose newest record per key counts, such as a compacted one. A record without a value,
-a tombstone, deletes its key. --where sees key and value as text. Out: the same kind of topic. It
-has the newest value of each key for which --where holds, and a tombstone for each key that no
-longer belongs to the table; keys and values are copied byte for byte.
+a tombstone, deletes its key. --where sees key and value as text. Out: a topic of the same kind,
+with the newest value of each key for which --where holds, and a tombstone for each key that has
+left the table; keys and values are copied byte for byte.
 
-In a partition, the newest record of a key has the highest offset. If a key is in two partitions,
-since partitions were added or two partitioners write, the one with the newer timestamp counts. So
-the state has the place of each key that was ever read, also of a deleted one.
+Within a partition, a key's newest record has the highest offset. If a key is in several partitions,
+because some were added or producers partition differently, the latest timestamp counts. So the
+state remembers each key that was ever read, also a deleted one.
 
 What it promises: when all input has been read, the last record of each key in the result is what
 a recomputation of the whole input gives, also after kill -9. A record may be written twice. With
-spark.speculation, or after an executor was given up that still runs, it may be an older one.
+spark.speculation, or if Spark gave up an executor that still runs, the last record may be an older
+one. A checkpoint belongs to its topics and to one running copy: for others, name a new one.
 
-A checkpoint belongs to its topics and to one running copy: with others, name a new one.
-
-What it loses; of the first three, each micro-batch says how many records:
+What it loses; of the first two kinds, each micro-batch says how many records:
 - A record without a key, and one older than its key's record in another partition.
 - A value for which --where fails is like one for which it doesn't hold: its key is deleted.
-- Between two micro-batches a key may change more than once: only the newest value is written.
+- If a key changes more than once between two micro-batches, only the newest value is written.
 - With a lost checkpoint, or stopped or still at its first read for longer than the topic's
   delete.retention.ms, it may miss tombstones that were compacted away. Then delete the checkpoint
   and the result, and start from the beginning.
-- A record whose own timestamp is beyond the year 294,247 ends the query: Spark can't read it.
+A record whose own timestamp is after the year 294,246 ends the query: Spark can't read it.
 """
 
 import argparse
@@ -48,7 +47,7 @@ LARGE = {"kafka.max.request.size": 2**31 - 1, "kafka.buffer.memory": 2**31 - 1}
 ZSTD = {"kafka.compression.type": "zstd"}
 OUT = "key BINARY, value BINARY, lost STRING"
 OLDER = "older than their key's record in another partition"
-BEYOND = "A record's own timestamp is too large for Spark. Once it's gone, name a new --checkpoint."
+BEYOND = "Spark can't read a record's own timestamp: delete the record, and name a new checkpoint."
 
 
 class Table(StatefulProcessor):
@@ -88,7 +87,6 @@ class Losses(StreamingQueryListener):
 
 
 def start(spark, options):
-    """Start the query."""
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
     spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
     # Else what --where has twice is evaluated before it, and there an error would end the query.
@@ -126,7 +124,6 @@ def start(spark, options):
 
 
 def main():
-    """Run until the process is ended."""
     command = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("--servers", "--topic", "--out", "--checkpoint"):
         command.add_argument(name, required=True)

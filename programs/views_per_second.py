@@ -11,21 +11,21 @@ that had page views, with the second as key and their number as value, both as t
 
 What it promises: every counted page view is in a metric, also after kill -9. A metric may be
 written twice, so readers keep the last value of each key. A checkpoint belongs to one --out and to
-one running copy: with others, delete it or name a new one. A recreated topic has its own in there.
+one running copy: for others, delete it or name a new one. In its folder, a recreated topic gets a
+checkpoint of its own.
 
-What it loses:
+What it loses, and says on stderr after each micro-batch:
 - A page view more than --lateness behind the newest counted page view of the whole topic. In a
   backlog, partitions that differ by more lose many that were in order: choose a longer --lateness.
   Spark says how many seconds were too late, not how many page views they had.
 - A record that isn't JSON, or has no click_type, or no whole number as timestamp.
-- A page view dated before 1970, or more than five minutes after its record's own timestamp, which a
-  record may lack, or after this machine's clock.
-After each micro-batch it says on stderr how many of these it has lost.
-- The last seconds before the stream becomes quiet are written once newer page views arrive.
+- A page view whose record has no timestamp, or that is dated before 1970, or more than five
+  minutes after now or its record's timestamp.
+The last seconds before the stream becomes quiet are written once newer page views arrive.
 
 It ends if retention deletes what it hasn't read, if the topic is recreated, and at a record whose
-own timestamp is in nanoseconds. With a lost checkpoint it counts again what the topic still has. If
-that lacks its beginning it needs an empty --out: right metrics would be overwritten by smaller.
+own timestamp is after the year 294,246. With a lost checkpoint it counts again what the topic still
+has. If its beginning is deleted, name an empty --out: smaller numbers would overwrite right ones.
 """
 
 import argparse
@@ -79,7 +79,6 @@ class Losses(StreamingQueryListener):
     onQueryStarted = onQueryTerminated = lambda self, event: None  # noqa: N815
 
     def onQueryProgress(self, event):
-        """Print how many records were lost, by reason."""
         counts = [row.asDict().items() for row in event.progress.observedMetrics.values()]
         late = sum(each.numRowsDroppedByWatermark for each in event.progress.stateOperators)
         counts.append([("seconds whose page views were too late", late)])
@@ -88,7 +87,6 @@ class Losses(StreamingQueryListener):
 
 
 def start(spark: SparkSession, options: argparse.Namespace) -> StreamingQuery:
-    """Start the query."""
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
     kafka = {"kafka.bootstrap.servers": options.servers}
@@ -139,7 +137,6 @@ def refuse_smaller_numbers(spark, admin, topics, options) -> None:
 
 
 def main() -> None:
-    """Run until the process is ended."""
     command = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("--servers", "--topic", "--out", "--checkpoint"):
         command.add_argument(name, required=True)
@@ -170,7 +167,7 @@ def main() -> None:
     except StreamingQueryException as error:
         why = str(error).splitlines()[0]
         if "overflow" in why:  # Spark can't read a record's own timestamp, whatever it is told
-            why += f" Delete the records of {options.topic} up to it, and name a new --checkpoint."
+            why += f" Delete the records of {options.topic} up to it, and use a new --checkpoint."
         sys.exit(f"The query has ended: {why}")
     except KeyboardInterrupt:
         sys.exit("Ended.")

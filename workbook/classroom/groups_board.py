@@ -41,7 +41,7 @@ class GroupsBoard:
         while not until():
             try:
                 self.look()
-            except Exception as error:  # a board is no board once its thread has ended
+            except Exception as error:  # else the thread would end, and the board stand still
                 self._failed = f"{type(error).__name__}: {error}"
             time.sleep(EVERY_S)
 

@@ -65,7 +65,7 @@ def run(options: Namespace) -> None:
 
 
 def _prepare(broker: Broker, system: System, options: Namespace) -> Callable[..., Identity]:
-    """Refuse what doesn't fit, then make missing topics; return what a checkpoint is made for."""
+    """Refuse what doesn't fit, create missing topics; return how to ask for the identity."""
     config, letters = broker.client_config(), letters_of(options)
     sources = system.sources(options)
     partitions = max(require_topic(config, source) for source in sources)
@@ -120,7 +120,7 @@ def _run(broker: Broker, system: System, options: Namespace, figures: Figures) -
         try:
             follow(started, writes, EndOffsets(config, *system.sources(options)), ending)
         except PySparkException:
-            writes.ask()  # Spark's own words for another topic are others
+            writes.ask()  # says it better than Spark if a topic was recreated
             raise
         read = " and ".join(system.sources(options))
         print(f"Ended: {started.running.progress.messages:,} messages read from {read}.")

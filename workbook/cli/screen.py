@@ -113,7 +113,7 @@ def drawn(shown: Shown, rows: int = ROWS, *, cut: bool = False) -> Table:
 class Writes(OnPoint):
     """Counts the micro-batches that passed their first point; once closed it lets none pass.
 
-    ``same(timeout)`` raises if a topic was recreated: asked before a sink writes what was read.
+    ``same(timeout)`` raises if a topic was recreated: called before a sink writes what was read.
     """
 
     def __init__(self, same: Callable[[float], object] = lambda timeout: None) -> None:
@@ -134,7 +134,7 @@ class Writes(OnPoint):
             self.begun += 1
 
     def ask(self) -> None:
-        """Ask whether the topics are the same; a broker that is away is the query's business."""
+        """Raise if a topic was recreated; ignore a broker that is away: the query waits for it."""
         with suppress(BrokerUnreachable):
             self.same(ANSWER_S)
 

@@ -251,7 +251,7 @@ class EndOffsets:
         self.asked = self._clock()
         requests: dict[str, dict[TopicPartition, OffsetSpec]] = {}
         for topic, number in {*self._own, *partitions}:
-            # Read from a record that is none: the client would raise, or wait in vain.
+            # From a record that isn't a commit: the client would raise, or wait in vain.
             if not LEGAL.fullmatch(topic) or not 0 <= number < 2**31:
                 continue
             request = requests.setdefault(topic if self._by_topic else "", {})

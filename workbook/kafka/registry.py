@@ -56,7 +56,7 @@ def versions(url: str, subject: str, *, patience: float = PATIENCE_S) -> dict[in
 
 
 def _whole(client: SchemaRegistryClient, schema: Schema) -> str:
-    """Return a schema with each type that it refers to put in where it's used first."""
+    """Return a schema in which the first use of each type from another subject has its text."""
     texts, waiting = {"": schema.schema_str or ""}, list[Any](schema.references or ())
     for each in waiting:  # it grows meanwhile
         other = client.get_version(each.subject, each.version).schema

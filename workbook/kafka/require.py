@@ -88,8 +88,8 @@ def topic_ids(
 ) -> dict[str, str]:
     """Return the topics' ids, by one question: offsets mean nothing in a topic that was recreated.
 
-    Those of ``maybe`` are asked for, too; one that isn't there has ``ABSENT`` in place of its id.
-    Raises ``TopicMissing`` for any other, ``BrokerUnreachable`` after ``timeout`` seconds.
+    A topic of ``maybe`` that isn't there has ``ABSENT`` in place of its id. Raises ``TopicMissing``
+    if one of ``topics`` isn't there, ``BrokerUnreachable`` after ``timeout`` seconds.
     """
     client, named = admin(config), [*topics, *maybe]
     asked = client.describe_topics(TopicCollection(named), request_timeout=timeout)
@@ -115,7 +115,7 @@ def topic_ids(
 def require_compacted(config: Mapping[str, Any], topic: str) -> None:
     """Raise ``WorkbookError`` unless the topic keeps each key's latest record for good.
 
-    Where there's none yet, or the broker doesn't let us ask, it's taken for granted.
+    Does nothing if there's no such topic yet, or if the broker doesn't let us ask.
     """
     policy = _settings(config, topic).get("cleanup.policy", "compact")
     if policy != "compact":

@@ -96,8 +96,8 @@ def ad_statistics(
       aren't in the table are ``unknown``. Spark reads the table again in each micro-batch.
     - ``accepted``, ``duplicate``, ``filtered`` (the owner's own), ``rejected`` (by ``reason``) and
       ``too old``: the number of records (``count``); together these are all records.
-    - ``start``: the offset (``count``) from which on a query without this state must read, so that
-      it knows all hashes that count, and all keys of this micro-batch.
+    - ``start``: the offset (``count``) at which a query without this state must begin to read, to
+      know all hashes that count, and all keys of this micro-batch.
 
     Records before the offset in ``counted`` (by partition) fill the state, and count as nothing;
     their letters have been sent.
@@ -251,7 +251,7 @@ def _remember(state: State, batch: pl.DataFrame, new: pl.DataFrame) -> int:
 
 
 def _slices(before: pl.DataFrame | None, kept: pl.DataFrame) -> pl.DataFrame:
-    """Count the hashes by slice, and those in ``newer`` slices; the first offset of each slice."""
+    """Count the hashes of each slice, and of all ``newer`` ones, and find its first offset."""
     slices = kept.select("offset", slice=pl.col("until") // SLICE_MS * SLICE_MS)
     rows, first = pl.len().cast(pl.Int64).alias("rows"), pl.col("offset").min().alias("first")
     slices = _both(before, slices.group_by("slice").agg(rows, first))

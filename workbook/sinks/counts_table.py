@@ -41,8 +41,8 @@ class Fence:
     """Where a query begins; all are next offsets by partition.
 
     Records before ``counted`` are in the database already. A query without a checkpoint reads from
-    ``starting`` on, so that it knows all hashes that a repetition may meet; a partition that isn't
-    named is read from its beginning.
+    ``starting`` on, so that it finds all duplicates; a partition that isn't named is read from its
+    beginning.
     """
 
     counted: Mapping[int, int]
@@ -62,8 +62,8 @@ class CountsTable(OnceSink):
 
     ``url`` names the database; tables are in the ``schema``, which is created if missing. ``topic``
     has the name and the id of the topic that is read, ``checkpoint`` is the folder of the query.
-    A database that is away, or silent for ``patience`` seconds, is retried for as long. ``at`` is
-    called with ``before-commit``, when all but the commit of a transaction is done.
+    If the database is away, or silent for ``patience`` seconds, it is retried for that time. ``at``
+    is called with ``before-commit``, when all but the commit of a transaction is done.
     """
 
     kind = "database"
@@ -298,9 +298,9 @@ class CountsTable(OnceSink):
     # --- errors ---------------------------------------------------------------------------------
 
     def _retrying(self, work: Callable[[], T]) -> T:
-        """Do the work; while the database is away, again. A repeated write meets the fence.
+        """Do the work; while the database is away, again. The fence stops a repeated write.
 
-        Its patience begins with the first error: one that is frozen takes long to find out.
+        The patience begins with the first error: that of a frozen database takes long to arrive.
         """
         deadline = 0.0
         while True:

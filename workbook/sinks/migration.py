@@ -31,7 +31,7 @@ LEGACY = -1
 """The generation of migrated counts."""
 
 LONG_S = 600.0
-"""What a statement may take that writes a range, waits for another one's, or adds up all days."""
+"""The time limit of statements that write a range, wait for another task, or add up all days."""
 
 TABLES = Path(__file__).with_name("migration.sql")
 DONE = "first BIGINT, failure STRING"
@@ -241,7 +241,7 @@ class Migration:
     ) -> int:
         """Change an unfinished range of the migration that began then; return 1 if it did, else 0.
 
-        After ``--again`` the former migration changes nothing more, since it began earlier.
+        After ``--again`` the former migration changes nothing more: it began at another time.
         """
         where = (
             "WHERE EXISTS (SELECT FROM migrations WHERE begun = %s) AND source = %s "
@@ -256,7 +256,7 @@ class Migration:
     # --------------------------------------------------------------------------------------------
 
     def _forget(self, connection: Limited) -> None:
-        """Delete what was migrated: first the ranges, since a task that writes one has its lock."""
+        """Delete what was migrated, the ranges first: a task that writes one has locked it."""
         for table in ("ranges", "migrations", "rejected_rows"):
             connection.execute(f"DELETE FROM {table}")
         connection.execute("DELETE FROM counts_by_generation WHERE generation = %s", [LEGACY])

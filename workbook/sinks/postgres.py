@@ -1,4 +1,4 @@
-"""Connect to PostgreSQL so that nothing waits for ever, whoever is silent."""
+"""Connect to PostgreSQL so that nothing waits for ever, even if the server is silent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from psycopg import sql
 from psycopg.abc import RV, PQGen
 
 GRACE_S = 5.0
-"""The time beyond a limit of the server's in which it must have said that it's passed."""
+"""The client waits this much longer than the server's limit for the server's own error."""
 
 SETTINGS: dict[str, Any] = {
     "connect_timeout": 10,
@@ -19,13 +19,13 @@ SETTINGS: dict[str, Any] = {
     "keepalives_count": 4,
     "tcp_user_timeout": 30_000,
 }
-"""Of a connection, unless its URL has others."""
+"""The settings of a connection, unless its URL has others."""
 
 
 class Limited(psycopg.Connection[Any]):
-    """A connection that is closed where no answer comes for longer than its ``limit``.
+    """A connection that closes itself if an answer takes longer than its ``limit`` (s) + GRACE_S.
 
-    A server that is frozen, or behind a cut network, keeps none of its own limits.
+    A server that is frozen, or that the network has cut off, can't enforce its own limits.
     """
 
     limit = 60.0
@@ -40,15 +40,15 @@ class Limited(psycopg.Connection[Any]):
             raise psycopg.OperationalError(f"no answer within {most:.0f} s") from None
 
     def allow(self, seconds: float) -> None:
-        """Limit each statement from here on, by the server and by this client."""
+        """Limit each later statement to this time, in the server and in this client."""
         self.limit = seconds
         self.execute(f"SET statement_timeout = {seconds * 1000:.0f}")
 
 
 def connect(url: str, schema: str, limit: float, lock: float = 10.0) -> Limited:
-    """Connect, with the schema as search path; each statement commits, outside of transactions.
+    """Connect, with the schema as search path; outside of transactions, each statement commits.
 
-    A statement may take ``limit`` seconds, and wait for another program's lock for ``lock``.
+    A statement may take ``limit`` seconds, and wait ``lock`` seconds for another program's lock.
     """
     known = psycopg.conninfo.conninfo_to_dict(url)
     connection = Limited.connect(**{**SETTINGS, **known}, autocommit=True)

@@ -99,7 +99,7 @@ def begin(
 def _fence(connection: Limited, live: tuple[str, str]) -> dict[str, int]:
     """Return the live query's next offsets, and lock them until the transaction ends.
 
-    Neither the query nor a replay commits before that: what is read and deleted is all of theirs.
+    Until then neither the query nor a replay can commit, so nothing of theirs is overlooked.
     """
     asked = "SELECT offsets, born FROM fence WHERE (pipeline, topic) = (%s, %s) FOR UPDATE"
     try:
@@ -137,7 +137,7 @@ def _begun(connection: Limited, days: Days, query: str) -> Replay | None:
 
 
 def _clear(connection: Limited, replay: Replay) -> None:
-    """Delete what an unfinished replay has written; a process of it can't commit any more."""
+    """Delete what an unfinished replay has written; its process can't commit any more."""
     for table in _TABLES:
         connection.execute(f"DELETE FROM {table} WHERE generation = %s", [replay.generation])
     for table in ("fates", "starts"):

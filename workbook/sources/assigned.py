@@ -1,11 +1,11 @@
-"""A Kafka source for Spark that reads topics, an internal one too: ``kafka-assigned``.
+"""A Kafka source for Spark that reads topics, also internal ones: ``kafka-assigned``.
 
     register(spark)
     spark.readStream.format("kafka-assigned").option("kafka.bootstrap.servers", "localhost:9092")
         .option("subscribe", "__consumer_offsets").option("startingOffsets", "earliest").load()
 
-It assigns itself the topics' partitions, joins no group and commits nothing: whoever reads
-``__consumer_offsets`` by it doesn't stand in there. docs/assigned-source.md has the rest.
+It assigns itself the topics' partitions, joins no group and commits nothing: a reader of
+``__consumer_offsets`` leaves no trace in that topic. docs/assigned-source.md has the rest.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ class AssignedReader(KafkaReader):
     def initialOffset(self) -> Offsets:  # noqa: N802
         """Return that no partition is known yet; ``latestOffset`` finds where they begin.
 
-        Spark doesn't keep this one, and asks for it again if the first micro-batch has failed. Its
-        own source does keep it: ``initialOffsets`` are those of a query that it began.
+        Spark doesn't store this offset, and asks again if the first micro-batch has failed. Spark's
+        own source does store it: a query that it began is continued from ``initialOffsets``.
         """
         kept: Offsets = json.loads(self._initial or "{}")
         return kept or {topic: {} for topic in self._topics}

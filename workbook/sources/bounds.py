@@ -38,7 +38,7 @@ _DEFAULTS = {
     "fetch.wait.max.ms": 5,
     "fetch.queue.backoff.ms": 1,
     "reconnect.backoff.max.ms": 1000,
-    # A small batch may unpack to more than the default, and would be refused after each restart.
+    # A small batch may unpack to more than the default, which would refuse it after each restart.
     "receive.message.max.bytes": 2**31 - 1,
 }
 _NEEDED = {

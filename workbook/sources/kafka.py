@@ -18,7 +18,7 @@ PATIENCE_S = 60
 BEYOND = re.compile(
     r"Record at topic (\S+) partition (\d+) offset (\d+) has timestamp value (-?\d+) that overflows"
 )
-"""What Spark's Kafka source says of a record timestamp that has no microseconds in 64 bits."""
+"""The error of Spark's Kafka source if a record timestamp in microseconds exceeds 64 bits."""
 
 WAITING = {
     "kafka.default.api.timeout.ms": str(PATIENCE_S * 1000),
@@ -27,7 +27,7 @@ WAITING = {
     "fetchOffset.numRetries": "1",
 }
 LARGEST = str(256 << 20)
-"""The most bytes of a record, unpacked, that Spark's sink writes."""
+"""The largest record, in bytes before compression, that Spark's sink writes."""
 
 FAST = {
     # At the end of a topic a fetch ahead would keep the next one waiting for half a second.
@@ -57,8 +57,8 @@ def kafka_stream(
     has none). A query fails once the broker has been silent for about ``PATIENCE_S``. Raises
     ``TopicMissing`` and ``BrokerUnreachable`` now, not when the query runs.
 
-    With ``began`` the package's own source continues a query that Spark's began with these offsets
-    (JSON, "" for none): it is slower, and takes the latest time for a record timestamp beyond it.
+    With ``began`` the package's own source continues a query that Spark's source began at these
+    offsets (JSON, "" for none). It is slower, but reads a timestamp that is too large for Spark.
     """
     topics = [topic] if isinstance(topic, str) else list(topic)
     for name in topics:
@@ -133,7 +133,7 @@ def _reading(
 def sink_options(broker: Broker, topic: str) -> dict[str, str]:
     """Return the options by which Spark's Kafka sink appends to a topic, headers included."""
     return {
-        # A broker's limit is for compressed records. It shall decide, and not the client's own.
+        # The broker's limit, which is for compressed records, must decide, not the client's.
         **{"kafka.max.request.size": LARGEST, "kafka.buffer.memory": LARGEST},
         "kafka.compression.type": "zstd",
         "kafka.request.timeout.ms": str(PATIENCE_S * 500),

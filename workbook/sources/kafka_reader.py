@@ -193,7 +193,7 @@ _ARROW = pa.schema(
 )
 _HEADERS = pa.field("headers", pa.list_(pa.struct({"key": pa.string(), "value": pa.binary()})))
 _LATEST = (2**63 - 1) // 1000
-"""The last time (ms) of Spark's timestamps, whose unit are microseconds: in the year 294,247."""
+"""The latest time (ms) that Spark's timestamps, in microseconds, can hold: January 294,247."""
 
 
 def _microseconds(times: Sequence[int]) -> pa.Array:

@@ -30,7 +30,7 @@ _JAVA_ONLY = {
 
 
 class Settings:
-    """The options of a source of this number of ``topics``, or any; its own are read by name.
+    """The options of a source that reads this number of ``topics``, None for any number.
 
     Raises ValueError for one that is missing, unknown or senseless, and for a setting that only
     Kafka's Java clients have. librdkafka itself refuses names that it doesn't know.

@@ -30,10 +30,10 @@ def newest(raw: DataFrame) -> DataFrame:
 
     In: the columns of Spark's Kafka source. Out as ``viewer_groups``. ``traits`` has a digit to
     the base 8 for each trait (``PLACES``): the number of its value in ``TRAITS``, from 1 on, or 0
-    if it is none of these. A user whose newest record has no value has no row. Within a partition
-    that is the record with the largest offset; of a user in several partitions, as after some were
-    added, the one with the latest timestamp. A record is ignored if its key isn't a whole number in
-    decimal digits.
+    if it is none of these. A user whose newest record has no value has no row. The newest record is
+    the one with the largest offset; if a user has records in several partitions, because some were
+    added, it is the one with the latest timestamp. A record is ignored if its key isn't a
+    whole number in decimal digits.
     """
     text = F.col("key").cast("string")
     user = text.try_cast("bigint")

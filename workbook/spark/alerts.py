@@ -120,7 +120,7 @@ def too_many_rejects(samples: Sequence[Sample]) -> str:
 
 
 def clock_is_ahead(samples: Sequence[Sample]) -> str:
-    """Say so if results are complete up to a time that no accepted event can have yet."""
+    """Apply if results are complete up to a time that no accepted event can have yet."""
     last = samples[-1]
     ahead = (last.clock or 0) / 1000 - last.time
     if ahead <= MAX_AHEAD_MS / 1000:
@@ -128,8 +128,8 @@ def clock_is_ahead(samples: Sequence[Sample]) -> str:
     at = datetime.fromtimestamp(last.time + ahead, UTC)
     return (
         f"Results are complete up to {at:%Y-%m-%d %H:%M:%S} UTC, {ahead:,.0f} s ahead of this "
-        "machine's clock, and each event before that is late. Set the clock; if it was ahead "
-        "before, also use a new folder for --checkpoint (and a new topic for --out)."
+        "machine's clock, and each event before that time is late. If the clock is behind, set it; "
+        "if it was ahead, use a new folder for --checkpoint (and a new topic for --out)."
     )
 
 

@@ -57,7 +57,7 @@ class Tells:
         return ", ".join(f"{count:,} {name}" for name, count in self.counts().items() if count)
 
     def close(self) -> None:
-        """Close what it keeps open, once its query has stopped; a later question opens it."""
+        """Close what the sink keeps open, once its query has stopped; a question reopens it."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Progress(StreamingQueryListener):
     query ``observed``, by name; as of the last micro-batch ``rate`` (messages/s). ``lag`` is what
     the topic held when last asked for its ``ends`` and the query had not read, None before the
     first micro-batch; while the broker is ``silent`` it is an old one. ``rejected`` returns the
-    dead letters by reason. It follows no query before it is told which one, by ``follow``.
+    dead letters by reason. ``follow`` tells it which query is its own.
 
     ``delay`` is known if the query's source is ``timed``. It has two numbers of seconds, which half
     and 99 per cent of the last micro-batch's records didn't exceed: from the record's timestamp, as
@@ -208,13 +208,13 @@ class Progress(StreamingQueryListener):
     def _rate(self, began: float, messages: int) -> float:
         now = self._clock()
         self._recent.append((began, messages))
-        # A clock that was set back has left later times in here, and in the samples.
+        # If the clock was set back, later times are left in here, and in the samples.
         while len(self._recent) > 1 and not now - RECENT_S <= self._recent[0][0] <= now:
             self._recent.popleft()
         return sum(count for _, count in self._recent) / max(now - self._recent[0][0], 0.001)
 
     def follow(self, query: str) -> None:
-        """Follow the query with this id; what has been heard of it already counts."""
+        """Follow the query with this id; its events that arrived before this call count, too."""
         with self._lock:
             self._query = query
             for heard in self._early:
@@ -242,7 +242,7 @@ class Progress(StreamingQueryListener):
         self.sample()
 
     def _hear(self, query: object, then: Callable[[], None]) -> None:
-        """Do what an event of its query asks for; print an error, which Spark would swallow."""
+        """Handle an event of its query; print an error, which Spark would swallow."""
         with self._lock:
             if not self._query:
                 self._early.append((query, then))
@@ -273,7 +273,7 @@ def _offsets(batch: Any, name: str) -> Offsets:
     found: Offsets = {}
     for source in batch.sources:
         told = getattr(source, name)
-        # PySpark says "None" where there's none: in a micro-batch that a former run has planned.
+        # PySpark says "None" if there are no offsets: in a micro-batch that a former run planned.
         topics = {} if told in ("", "None") else json.loads(told) or {}
         within = topics.get("offsets", {})
         clamped = any(isinstance(of, dict) for of in within.values())

@@ -29,7 +29,7 @@ LATE_C2 = [
     "-XX:Tier4BackEdgeThreshold=160000",
 ]
 AVRO_LIMITS = [
-    # Avro makes room for what a length declares, before it looks for the bytes.
+    # Avro allocates the length that a value declares, before it looks for the bytes.
     f"-Dorg.apache.avro.limits.{of}.maxLength={MAX_ACTION_BYTES}"
     for of in ("string", "bytes", "collectionItems")
 ]
@@ -91,7 +91,7 @@ def settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         "spark.local.dir": str(scratch),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         "spark.ui.enabled": "false",
-        # By default Java keeps a thousand of each, for pages that are off.
+        # By default Java keeps a thousand of each for Spark's web pages, which are off.
         "spark.sql.ui.retainedExecutions": "20",
         "spark.ui.retainedJobs": "20",
         "spark.ui.retainedStages": "50",

@@ -39,7 +39,7 @@ class Dashboard:
         self._samples, self._asked, self._committed = EndSamples(), Offsets(), Offsets()
         self._made = 0.0
         self._known: dict[str, tuple[Any, About]] = {}
-        """Of each group what its details say; they're seldom read, but looked at each second."""
+        """By group: its details and topics, and what they say: saves parsing them each second."""
 
         self._rows: list[dict[str, Any]] = []
 

@@ -169,7 +169,7 @@ class AdStatistics(System):
         if source.endswith(DEAD_LETTERS):
             require_none(counts)
         begins = first_since(config, source, needed_since(replay.days[0])) if replay else {}
-        # -2: the beginning, also where that is later by now, and all before it is counted
+        # -2: the beginning, also where records up to the fence were deleted: they are counted
         starting = {p: fence.starting.get(p, begins.get(p, -2)) for p in range(partitions)}
         for at in partition_offsets(config, source):
             if starting[at.partition] < at.begin <= fence.counted.get(at.partition, 0):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 Read = Callable[..., "DataFrame"]
-"""Reads topics as ``kafka_stream`` does, whose session, broker and limit it knows."""
+"""``kafka_stream`` with this run's session, broker and limit: it takes the topics."""
 
 _SLOWER = (
     "Partition {1} of {0} has a record at offset {2} whose own timestamp is {3}: no time in ms "
@@ -133,8 +133,8 @@ class Job:
     def reading(self, rows: Callable[[Read], DataFrame]) -> tuple[DataFrame, Again]:
         """Return the rows that a query begins with, and how it continues after a failure.
 
-        ``rows`` gets ``kafka_stream`` of this run. It's asked again for a schema that is new, and,
-        to read by the package's own source, for a record timestamp that Spark's can't read.
+        ``rows`` gets this run's ``kafka_stream``. It's called again if there's a new schema, and,
+        to read by the package's own source, if Spark's can't read a record timestamp.
         """
         from workbook.sources.kafka import BEYOND, kafka_stream
         from workbook.spark.checkpoint_files import began
@@ -252,7 +252,7 @@ class TableSystem(System):
         require_tombstones(config, options.source, options.checkpoint)
         if options.out:
             require_compacted(config, options.out)
-            why = "rows that are deleted by now would stay in there"
+            why = "rows that were deleted since would stay in that topic"
             require_empty(config, options.out, options.checkpoint, why)
 
 

@@ -74,7 +74,7 @@ class PageViews(System):
             )
 
     def check_topics(self, broker: Broker, options: Namespace) -> None:
-        """Refuse to count a topic that was cut over the seconds of a former run."""
+        """Refuse to overwrite a former run's seconds with counts of a topic that was cut."""
         from workbook.kafka.offsets import partition_offsets
         from workbook.systems.preflight import require_empty
 

@@ -64,7 +64,7 @@ def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | Non
 
 
 def require_empty(config: dict[str, str], out: str, checkpoint: str | None, why: str) -> None:
-    """Refuse a result topic that a former run has filled, unless its checkpoint has begun."""
+    """Refuse a result topic that a former run has filled, if the checkpoint is a new one."""
     from workbook.kafka.offsets import partition_offsets
     from workbook.spark import checkpoints
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from workbook.kafka.broker import Broker
 
 LARGE = str(8 << 20)
-"""The max.message.bytes of a long-lived topic that isn't there yet."""
+"""The max.message.bytes with which a long-lived topic is created."""
 
 EVERY_S = 0.5
 COMMIT_EVERY = "5 seconds"

@@ -17,9 +17,10 @@ from workbook.tables.state import BUCKET, State, Step
 GROUP_BUCKET = "__group_bucket"
 DELETED, ORDER, PLACE = "__deleted", "__order", "__place"
 NUMBERED, REMEMBERED = 2**20, 50_000
-"""Of a record: whether it deletes, its offset, its time (ms) * ``NUMBERED`` + partition, or null.
+"""``PLACE`` is a record's time (ms) * ``NUMBERED`` + its partition, or null; ``ORDER`` its offset.
 
-A bucket with fewer rows remembers deleted keys: an older value may be in another partition.
+A bucket with fewer than ``REMEMBERED`` rows keeps deleted keys, since another partition may have
+an older value.
 """
 
 SIZE = Count()
@@ -40,7 +41,7 @@ def groups_of(aggregates: Mapping[str, Aggregate]) -> dict[str, Keyed]:
 
 
 def last(rows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Keep each key's row with the highest order in each partition, as new as any of its there."""
+    """Keep each key's last row of each partition, with the newest time of all its rows there."""
     ordered = rows.sort(ORDER, maintain_order=True)
     groups = ordered.with_row_index("__at").group_by(*keys, _PARTITION)
     found = groups.agg(pl.col("__at", PLACE).max())
@@ -52,7 +53,7 @@ def compared(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Change the table by a batch's ``last`` rows; return the old rows that went, and the new ones.
 
-    A row that is as before, or that doesn't count, is in neither. ``columns`` are those that the
+    An unchanged row, or one that doesn't count, is in neither. ``columns`` are those that the
     table keeps.
     """
     held = _old(table, new, keys, [*columns, DELETED, PLACE])
@@ -76,11 +77,11 @@ _moved = (pl.col(PLACE) % NUMBERED != pl.col(PLACE + _OLD) % NUMBERED).fill_null
 
 
 def _counting(new: pl.DataFrame, held: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """Return the rows that count, of a key at most one, each beside the row that the table has.
+    """Return at most one row per key, the one that counts, beside the row that the table has.
 
     Offsets order the records of one partition only: none there is older than the one before. If a
     key has records in several, the one with the newest time counts, as in Kafka Streams' versioned
-    stores (KIP-889); of two as new, that of the partition with the higher number.
+    stores (KIP-889); at equal times, the one on the partition with the higher number.
     """
     both = new.join(held, on=keys, how="left", suffix=_OLD, coalesce=False)
     both = both.filter(~_moved | (pl.col(PLACE) > pl.col(PLACE + _OLD)))

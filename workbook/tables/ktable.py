@@ -51,8 +51,8 @@ RESERVED = ("deleted", "change", "step", "rows")
 class KTable:
     """The latest row per key of a changelog; made by ``ktable``.
 
-    ``held`` tells which rows of the changelog belong to the table, ``gone`` which of those delete,
-    ``place`` where they are among those of their key.
+    ``held`` tells which rows of the changelog belong to the table, ``gone`` which of those delete;
+    ``place`` orders the rows of a key.
     """
 
     changelog: DataFrame
@@ -156,8 +156,8 @@ def ktable(
     """Build a table from a changelog: of each key the row with the highest offset counts.
 
     Offsets order one partition only. If the changelog has ``partition`` (int) and ``arrival``
-    (timestamp), those of the record, then of a key that has records in several partitions, as after
-    partitions were added, the partition with the newest record counts.
+    (timestamp) of each record, then of a key with records in several partitions, as after some were
+    added, the record with the latest arrival counts.
 
     ``changelog`` has the key columns, ``deleted`` (boolean, true: the row goes, as by a
     tombstone), ``offset`` (bigint) and the columns of the table. Rows without a key are left out,

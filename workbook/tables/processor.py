@@ -28,8 +28,8 @@ Left = tuple[bytes | None, Mapping[str, bytes], Iterable[str], Iterable[tuple[in
 """The list of tables, segments to store and to remove, and what is emitted: packs by bucket."""
 
 Work = Callable[[str, bytes | None, Read, Sequence[bytes], int], Left]
-"""From the bucket's name, the list of its tables, its segments and the packs that came; without
-packs the bucket was woken at the time in ms."""
+"""Takes the bucket's name, the list of its tables, a reader of its segments, and the packs that
+arrived; or no packs and the time in ms at which the bucket was woken."""
 
 WAKE_MS = 5_000
 """An idle bucket is woken at this interval."""

@@ -37,7 +37,7 @@ LARGE_ROWS = 4096
 
 _BUCKETS_AT_MOST = 256
 _copies: OrderedDict[str, dict[str, pl.DataFrame]] = OrderedDict()
-"""A bucket's segments by name, for each bucket; the one that was opened last comes last."""
+"""The segments of each bucket, by name; the bucket that was opened last is the last one."""
 
 
 def packed(frame: pl.DataFrame) -> bytes:
@@ -155,7 +155,7 @@ def _keep(bucket: str, name: str, frame: pl.DataFrame) -> pl.DataFrame:
 def _keep_only(bucket: str, state: State) -> None:
     """Remove a bucket's copies that its state doesn't name.
 
-    Another worker may have merged those segments, or a task may have made them that ran again. A
+    Another worker may have merged those segments, or a task that ran again may have made them. A
     process that has such a file open can still read it.
     """
     names: Collection[str] = {each.name for table in state.values() for each in table.segments}
@@ -178,6 +178,6 @@ def _mapped(file: Path) -> pl.DataFrame:
 
 
 def _folder(bucket: str) -> Path | None:
-    """Return the place of copies below the folders that Spark gives its workers, and clears."""
+    """Return the folder of a bucket's copies, in one that Spark makes for workers and removes."""
     folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
     return Path(folders[0], "segments", bucket) if folders[0] else None

@@ -61,8 +61,8 @@ class Limits:
 class Idle:
     """When a topic without new records holds nobody back: ``timeout`` ms after its last good one.
 
-    By a clock that nobody sets, ``now`` (ms), when a micro-batch is computed. Nothing counts as
-    idle before a ``run`` of the query has looked at it for so long on this machine.
+    ``now`` is a monotonic clock (ms), read when a micro-batch is computed. No topic is idle before
+    this ``run`` of the query has watched it for the timeout on this machine.
     """
 
     timeout: int

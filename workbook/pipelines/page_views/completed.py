@@ -171,9 +171,9 @@ def slowest(clocks: Mapping[int, Clock], now: int, behind: int = 0) -> tuple[int
 
     Spark gives each partition that has unread records a part of every micro-batch. So a partition
     that has given nothing for ``IDLE_MS`` has been read to its end, and is as far as the reader's
-    time less that; but never further than completes the newest second of all, ``behind`` (ms)
-    later: the reader's clock may be wrong. A partition that never gave anything isn't waited for.
-    Both are ``UNKNOWN`` where none has given anything.
+    time less that. The reader's clock may be wrong, so it stops ``behind`` (ms) after the end of
+    the newest second of all. A partition that never gave anything isn't waited for. Both are
+    ``UNKNOWN`` if none has given anything.
     """
     newest = max((clock.time for clock in clocks.values()), default=UNKNOWN)
     end = min(now - IDLE_MS, (newest // 1000 + 1) * 1000 + behind)
@@ -194,7 +194,7 @@ def complete(
 ) -> pl.DataFrame:
     """Process one micro-batch: change the state by the new records, and return the output.
 
-    A silence is counted by ``tick`` (ms), which nobody sets, within a ``run`` of the query.
+    ``tick``, a monotonic clock (ms), measures silences, each within one ``run`` of the query.
     """
     now, ticked = int(batch["now"].max()), tick()  # type: ignore[arg-type]
     sums, closed, before_run, since = _sums(state["sums"].all())
@@ -246,7 +246,7 @@ def _total(rows: pl.DataFrame, column: str) -> int:
 
 
 def _sums(table: pl.DataFrame | None) -> tuple[dict[str, int], int, int, int]:
-    """Return the sums so far, the second before which all are complete, and in which run, when."""
+    """Return the sums, the second before which all are complete, and the last run and its tick."""
     if table is None:
         return dict.fromkeys(SUMS, 0), 0, -1, 0
     sums = table.row(0, named=True)

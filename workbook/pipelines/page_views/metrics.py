@@ -32,7 +32,7 @@ LATE = "a later second had begun on its partition"
 """Why a page view is rejected that comes after one of a later second."""
 
 CUT = "its partition no longer begins, or wasn't read, where this second does"
-"""Why a page view is rejected of the first second that is read, which may be only a part of it."""
+"""Why a page view of the first second is rejected, if that second may be read only in part."""
 
 AHEAD_MS = 5_000
 AHEAD = "event time more than five seconds after arrival"
@@ -79,14 +79,14 @@ class Seconds:
 
     open: dict[int, tuple[int, list[int]]] = field(default_factory=dict)
     cut: dict[int, int | None] = field(default_factory=dict)
-    """By partition a second that may be cut: -1 for none, None for that of the first click."""
+    """By partition, the second that may be cut: -1 for none, None for that of the first click."""
     _next: dict[int, int] = field(default_factory=dict)
 
     def step(self, click: Click, topic: str, partition: int, offset: int) -> Completed | None:
         """Count a click; the completed second, if this click is the first one of a new second.
 
         Raises ``Rejected`` for a page view of an earlier second: where that was emitted already,
-        a count of one must not replace it. So it does for one of a second that may be cut.
+        a count of one must not replace it. One of a second that may be cut is rejected, too.
         """
         cut = self.cut.get(partition, -1)
         if cut is None:
@@ -119,7 +119,7 @@ class Seconds:
 def is_cut(reader: Any, first: Message) -> bool:
     """Return whether records before the first one that is read may be missing.
 
-    A commit is where a second begins, but retention may have passed it.
+    A second begins at the group's commit, but retention may have deleted records after it.
     """
     place = TopicPartition(str(first.topic()), first.partition() or 0)
     [known] = reader.committed([place], timeout=PATIENCE_S)
@@ -139,7 +139,7 @@ def completed(
     """Poll until ``until()`` holds, and yield each second once a later one begins.
 
     ``polled`` is called after every poll, with None after an idle one. ``reject`` gets what is no
-    click, late clicks, those too far ahead and those of a first second that may be cut. Errors of
+    click, late clicks, those too far ahead, and those of a second that may be cut. Errors of
     the reader pass through.
     """
     seconds = Seconds()

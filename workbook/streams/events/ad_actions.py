@@ -39,7 +39,7 @@ HORIZON_MS = 600_000
 """A value that arrives again within this time is a duplicate."""
 
 CLOCK_AHEAD_MS = 3_600_000
-"""As far a producer's clock may be ahead: by default no broker takes a later timestamp."""
+"""How far a producer's clock may be ahead: by default brokers refuse later timestamps."""
 
 OSLO = ZoneInfo("Europe/Oslo")
 
@@ -117,7 +117,7 @@ VERSIONS: tuple[str, ...] = (_schema("long"), _schema("long", _BROWSER))
 """The schemas as JSON texts, from the oldest to the newest."""
 
 NEEDED = ("event_id", "type", "user", "owner", "source", "time")
-"""The fields that no action lacks."""
+"""The fields that must not be null."""
 
 READER = VERSIONS[-1]
 """The schema in which every version is read."""
@@ -132,7 +132,7 @@ _FITS = {
     ("enum", "string"),
 }
 _NO_BYTES = re.compile(r'"(items|type)": "null"|"fields": \[\]|"size": 0\b')
-"""Types of no bytes: Java counts to what a list of them declares, and that may take years."""
+"""Types without bytes: Java loops over the declared length of such a list, perhaps for years."""
 
 _PER_MS = {"timestamp-micros": 1_000, "timestamp-nanos": 1_000_000}
 
@@ -142,7 +142,7 @@ def reading(schema: str) -> tuple[str, int] | None:
     """Return READER in the types of a writer's schema, and how many of its times are one ms.
 
     A number may be an int, a text an enum, any field nullable, a time a timestamp; the record may
-    have another name, and by an alias a field. None if it isn't a schema of ad actions.
+    have another name, and so may a field with an alias. None if it isn't a schema of ad actions.
     """
     fields, per_ms, named, defined = list[Any](), 1, dict[str, Any](), set[str]()
     try:
@@ -201,8 +201,8 @@ def decode(
 ) -> AdAction:
     """Read a record value that arrived at ``arrival`` (ms), or raise ``Rejected``.
 
-    ``schemas`` are the writers' schemas by their ids, ``headers`` the names of the record's. Bytes
-    behind the record's end are ignored.
+    ``schemas`` are the writers' schemas by their ids, ``headers`` the names of the record's
+    headers. Bytes behind the action's end are ignored.
     """
     try:
         action = AdAction(**_fields(value, schemas))
