@@ -25,7 +25,7 @@ What it loses; of the first, each micro-batch says how many records:
   minutes after now or its own timestamp (the producer's, unless the topic has
   message.timestamp.type=LogAppendTime).
 - A message that arrives after its visit was written becomes a visit of its own, under the same
-  key. So do the messages of a visit beyond 900,000 characters.
+  key. So do the messages of a visit beyond 900,000 bytes.
 With a lost checkpoint, it starts at the beginning of both topics, and writes all visits again. A
 topic that runs far ahead of the other isn't stopped: the state keeps all its messages. A record
 whose own timestamp is after the year 294,246 ends the query: Spark can't read it.
@@ -46,7 +46,7 @@ from pyspark.sql.streaming import StatefulProcessor, StreamingQueryListener
 
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 OUT = "key STRING, value STRING, partition INT, lost STRING"
-FULL = 900_000  # characters of a visit: Kafka takes 1 MB
+FULL = 900_000  # bytes of a visit: Kafka takes 1 MB
 # What the topic took compressed must fit, and Java's producer looks at the size before that.
 LARGE = {"kafka.max.request.size": 2**31 - 1, "kafka.buffer.memory": 2**31 - 1}
 ZSTD = {"kafka.compression.type": "zstd"}
@@ -72,7 +72,7 @@ def message(value, arrival):
 
 def parts(texts):
     """Halve a visit until each part fits into a record."""
-    if len(texts) == 1 or sum(map(len, texts)) <= FULL:
+    if len(texts) == 1 or sum(len(text.encode()) for text in texts) <= FULL:
         return [texts]
     half = len(texts) // 2
     return parts(texts[:half]) + parts(texts[half:])

@@ -6,7 +6,7 @@ import importlib.util
 import re
 import time
 from argparse import Namespace
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
@@ -147,6 +147,41 @@ def test_a_second_that_retention_has_cut_overwrites_nothing(broker, topic, capfd
     assert lost(capfd.readouterr().err) == 2
 
 
+def test_what_retention_takes_from_a_running_reader_is_said() -> None:
+    module = load("commit_on_delivery")
+
+    class Reader(module.Program):
+        def __init__(self):
+            self.partitions, self.lost, self.consumer = {}, Counter(), self
+
+        def committed(self, places, timeout):
+            return places  # none
+
+        def get_watermark_offsets(self, place, timeout):
+            return low, 99
+
+    low, reader = 0, Reader()
+    for offset in range(5):
+        state = reader.state_of(Place(offset))
+        state.views += 1
+    low = 10
+    assert reader.state_of(Place(10)).cut
+    assert reader.lost == {"in a second that may be cut": 5}
+
+
+class Place:
+    """Where a message is."""
+
+    def __init__(self, offset: int) -> None:
+        self.offset = lambda: offset
+
+    def topic(self) -> str:
+        return "clicks"
+
+    def partition(self) -> int:
+        return 0
+
+
 def test_a_recreated_topic_and_a_group_without_rights_are_said(broker, topic, capsys) -> None:
     class Strict(AdminClient):
         """One group is somebody else's."""
@@ -237,3 +272,11 @@ def test_a_new_checkpoint_writes_no_smaller_numbers(broker, topic, spark, tmp_pa
         start()
     Path(checkpoint, "offsets").mkdir(parents=True)
     start()
+
+
+def test_a_visit_is_halved_by_its_bytes() -> None:
+    module = load("merge_visits")
+    texts = ["観" * 9_000] * 99  # 891,000 characters
+    found = module.parts(texts)
+    assert [text for part in found for text in part] == texts
+    assert max(sum(len(text.encode()) for text in part) for part in found) <= module.FULL

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import time
+from types import SimpleNamespace
+from typing import cast
 from uuid import uuid4
 
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
 
 from workbook.errors import RegistryUnreachable, SchemaRefused
+from workbook.kafka import registry as registry_client
 from workbook.kafka.registry import register, versions
 from workbook.stack import addresses
 from workbook.streams.events.ad_actions import INCOMPATIBLE, VERSIONS
@@ -53,3 +56,13 @@ def test_a_silent_registry_is_an_error_that_says_what_to_check(url: str) -> None
     with pytest.raises(RegistryUnreachable, match="SCHEMA_REGISTRY_URL"):
         versions(url, "clicks-value", patience=0.6)
     assert time.monotonic() - began < 10
+
+
+def test_what_is_no_avro_stays_as_it_is() -> None:
+    class Other:
+        def get_version(self, subject: str, version: int) -> SimpleNamespace:
+            return SimpleNamespace(schema=Schema("message B {}", "PROTOBUF"))
+
+    text, refers = 'import "b.proto"; message A { B b = 1; }', [SchemaReference("b.proto", "b", 1)]
+    client = cast(SchemaRegistryClient, Other())
+    assert registry_client._whole(client, Schema(text, "PROTOBUF", refers)) == text

@@ -63,7 +63,10 @@ def _whole(client: SchemaRegistryClient, schema: Schema) -> str:
         texts[each.name] = other.schema_str or ""
         waiting += other.references or ()
     types: Any = SimpleNamespace(load=lambda name: json.loads(texts[name]))
-    return json.dumps(load_schema("", repo=types, _write_hint=False)) if waiting else texts[""]
+    try:
+        return json.dumps(load_schema("", repo=types, _write_hint=False)) if waiting else texts[""]
+    except Exception:  # it isn't Avro, or lacks a type: fastavro raises whatever it stumbles over
+        return texts[""]
 
 
 def _ask(url: str, patience: float, question: Callable[[SchemaRegistryClient], T]) -> T:
