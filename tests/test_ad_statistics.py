@@ -118,8 +118,7 @@ def test_arrivals_a_year_ahead_switch_no_deduplication_off(monkeypatch) -> None:
         kept["seen"].settle()
         again = rows(*usual[-500:], *ahead[-100:], begin=5_000 * part + 4_000)
         assert fates(ad_statistics.count(kept, again)) == {"duplicate": 600}
-    there = sum(segment.rows for segment in kept["seen"].segments)
-    assert there < 12_000, "those ahead are forgotten, too"
+    assert sum(each.rows for each in kept["seen"].segments) < 12_000, "those are forgotten, too"
 
 
 def test_a_start_without_a_checkpoint_knows_each_hash_that_counts(
@@ -128,12 +127,8 @@ def test_a_start_without_a_checkpoint_knows_each_hash_that_counts(
     monkeypatch.setattr(ad_statistics, "KEPT", 3_000)
     waits = [20_000] * 1_500 + [400] * 800 + [45] * 6_000  # a night, a morning, and the rush
     known, plans = [*enumerate(accumulate(waits))], tmp_path / "0" / "offsets"
-    schema = f"starts_{secrets.token_hex(3)}"
-    table, kept, new = (
-        CountsTable(url, "ads", ("in", "1"), tmp_path, schema=schema),
-        state(),
-        state(),
-    )
+    table = CountsTable(url, "ads", ("in", "1"), tmp_path, schema=f"s{secrets.token_hex(3)}")
+    kept, new = state(), state()
     plans.mkdir(parents=True)
     table.claim("")
     for number, (begin, end) in enumerate(pairwise((0, 1_500, 2_300, 5_300, 8_300))):

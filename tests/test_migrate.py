@@ -308,17 +308,10 @@ def test_rows_that_are_all_bad_are_not_equal(tables: Old2New) -> None:
 
 
 def of_a_range(count: int) -> Iterator[pa.RecordBatch]:
-    row = {
-        "first": FIRST,
-        "ad": "a",
-        "day": LAST_DAY,
-        "type": "view",
-        "source": "x",
-        "ended": False,
-    }
+    row = {"first": FIRST, "ad": "a", "day": LAST_DAY, "type": "view", "source": "x", "old": None}
     row |= {"count": count, "written": 0, "newer": False, "failure": None, "reason": None}
     end = {**dict.fromkeys(row), "first": FIRST, "ended": True}
-    yield pa.RecordBatch.from_pylist([{**row, "old": None}, end])
+    yield pa.RecordBatch.from_pylist([{**row, "ended": False}, end])
 
 
 def test_again_beside_a_running_migration_leaves_nothing_of_it(url: str) -> None:
