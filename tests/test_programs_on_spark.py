@@ -68,8 +68,8 @@ def program(spark, broker, topic, capfd, tmp_path):
 
         def send(self, name, *sent) -> None:
             producer = Producer({**SETTINGS, **self.config})
-            for key, value in sent:
-                producer.produce(name, value, key, 0)
+            for key, value, *timestamp in sent:
+                producer.produce(name, value, key, 0, timestamp=sum(timestamp))
             assert producer.flush(60) == 0
 
         def lost(self) -> int:
@@ -231,3 +231,7 @@ def test_what_postgresql_refuses_is_said_and_the_rest_is_kept(counts) -> None:
     counts.send(counts.options.topic, *((b"", value) for value in values))
     assert counted(counts)["good"] == 1
     assert "lost: 4 that PostgreSQL refuses" in counts.said
+    late = [good("action", n, at - 10**7, number) for n in range(3)]
+    counts.send(counts.options.topic, *((*each, at - 10**7) for each in late))
+    assert counted(counts)["good"] == 1
+    assert "lost: 3 too late" in counts.said
