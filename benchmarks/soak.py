@@ -198,8 +198,9 @@ def main() -> None:
                 time.sleep(max(0, began + (number + 1) * SAMPLE_S - time.monotonic()))
         finally:
             print("", *report(series), sep="\n") if series else None
-            ended = [name for name, run in runs.items() if run.poll() is not None]
-            print(f"ended before: {', '.join(ended) or 'none'}", flush=True)
+            for name in (name for name, run in runs.items() if run.poll() is not None):
+                log = (folder / "state" / "logs" / name / "log").read_text()
+                print(f"{name} ended before:", *log.splitlines()[-3:], sep="\n", flush=True)
 
 
 if __name__ == "__main__":
