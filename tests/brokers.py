@@ -73,7 +73,7 @@ class OwnBroker:
     """A real broker that may be killed and started again: the same port, the same data.
 
     ``more`` names ports beside ``port`` and ``controller`` that stand in ``settings``; ``users``
-    have a password each, for SCRAM-SHA-256.
+    have a password each, for SCRAM.
     """
 
     def __init__(
@@ -94,7 +94,8 @@ class OwnBroker:
         java.append(":".join(map(str, jars.class_path("kafka"))))
         tool = [*java, "kafka.tools.StorageTool", "format", "-t", "workbook-of-a-test-000"]
         for name, password in users.items():
-            tool += ["--add-scram", f"SCRAM-SHA-256=[name={name},password={password}]"]
+            for kind in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
+                tool += ["--add-scram", f"{kind}=[name={name},password={password}]"]
         subprocess.run(
             [*tool, "-c", str(properties)], check=True, capture_output=True, timeout=DEADLINE
         )

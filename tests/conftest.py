@@ -12,7 +12,7 @@ import pytest
 # Before anything of the package is used: tests must not meet a lab that is open in this checkout.
 os.environ["WORKBOOK_LAB"] = f"test-{os.getpid()}"
 for name in (
-    *("KAFKA_BOOTSTRAP_SERVERS", "KAFKA_SECURITY_PROTOCOL", "SPARK_MASTER"),
+    *("KAFKA_BOOTSTRAP_SERVERS", "KAFKA_CONFIG", "KAFKA_SECURITY_PROTOCOL", "SPARK_MASTER"),
     *("SCHEMA_REGISTRY_URL", "DATABASE_URL", "CASSANDRA_CONTACT_POINTS"),
 ):
     os.environ.pop(name, None)
@@ -22,6 +22,8 @@ _registrys_usual_port = socket.socket()
 with suppress(OSError):  # somebody has it already
     _registrys_usual_port.bind(("127.0.0.1", 8081))
     _registrys_usual_port.listen()
+
+from secured import Secured, secured_broker
 
 from workbook.kafka.broker import Broker
 from workbook.stack import jars
@@ -34,6 +36,13 @@ def broker() -> Broker:
     """The lab's own broker."""
     jars.prefetch()
     return kafka("tests")
+
+
+@pytest.fixture(scope="session")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    """A broker with TLS, passwords, client certificates and rules; no lab's own."""
+    with secured_broker(tmp_path_factory.mktemp("secured")) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
