@@ -88,7 +88,11 @@ def running(name: str, folder: Path) -> Iterator[psutil.Popen]:
     with log.open("w") as out:
         process = psutil.Popen(command, cwd=root, stdout=out, stderr=out, start_new_session=True)
     try:
-        wait_for(lambda: " messages/s" in log.read_text() or process.poll() is not None, START_S)
+        began = ("messages/s", "waiting for records")  # the groups commit once all systems run
+        wait_for(
+            lambda: process.poll() is not None or any(word in log.read_text() for word in began),
+            START_S,
+        )
         print(f"{name} runs", flush=True)
         yield process
     finally:
