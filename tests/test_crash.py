@@ -221,6 +221,22 @@ def test_a_point_that_never_comes_is_an_error(broker: Broker) -> None:
             lab.wait_for_crash()
 
 
+@pytest.mark.parametrize(("foreign", "says"), [(True, "not by the lab"), (False, "the point came")])
+def test_no_other_kill_passes_for_the_one_at_the_point(
+    broker: Broker, foreign: bool, says: str
+) -> None:
+    with CrashLab(broker, "page_views", "transactions", "after-send") as lab:
+        lab._to_come = [("after-send", 10_000)]
+        lab.start()
+        lab._victim._process.kill() if foreign else lab.crash()
+        with pytest.raises(CrashFailed, match=says):
+            lab.wait_for_crash()
+        assert [kill.point for kill in lab.kills] == ([] if foreign else ["by hand"])
+        if foreign:
+            with pytest.raises(CrashFailed, match="not by the lab"):
+                lab.restart()
+
+
 PARENT = """
 import time
 from workbook.crashlab import CrashLab

@@ -22,7 +22,7 @@ from workbook.crashlab.points import KillAt, KillInTask, kill_after_commit, kill
 def killed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Record who is killed, by process id, and kill nobody."""
     found: list[int] = []
-    monkeypatch.setattr(points, "kill_family", lambda pid, folder: found.append(pid))
+    monkeypatch.setattr(points, "kill_family", lambda pid, folder, point: found.append(pid))
     return found
 
 
@@ -84,9 +84,12 @@ def test_a_kill_takes_what_the_process_has_started_and_notes_when(tmp_path: Path
     process = psutil.Popen([sys.executable, "-c", code])
     until(process.children, "its child")
     [child] = process.children()
-    kill_family(process.pid, tmp_path)
+    kill_family(child.pid, tmp_path, "after-send")
+    assert child.is_running(), "no child of ours: its number may be a stranger's by now"
+    kill_family(process.pid, tmp_path, "after-send")
     process.wait(10)
     until(
         lambda: not child.is_running() or child.status() == "zombie", "the child's end", within=20
     )
-    assert float((tmp_path / NOTE).read_text()) > process.create_time()
+    at, point = (tmp_path / NOTE).read_text().split()
+    assert (float(at) > process.create_time(), point) == (True, "after-send")

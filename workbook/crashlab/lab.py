@@ -108,19 +108,19 @@ class CrashLab:
     def crash(self) -> None:
         """kill -9, now: the process and all that it has started."""
         self._require(self.state == "running", "crash", "it does not run")
-        self._aim = (BY_HAND, 0)
         self._started().kill()
         self._require(self.state == "killed", "crash", "it has just ended by itself")
 
     def wait_for_crash(self, within: float = PATIENCE_S) -> None:
         """Wait until the process has killed itself at its point."""
         self._wait_for_end(within)
-        killed = self._started().killed
+        killed = self.state == "killed" and self.kills[-1].point == self._aim[0]
         self._require(killed, "see a crash", "its process ended before the point came")
 
     def restart(self) -> None:
         """Start the process again after a crash; it kills itself at the next point, if any."""
         self._require(self.state != "closed", "restart", "it has been closed; make it again")
+        self.check()
         self._require(self.state == "killed", "restart", "it has not been killed")
         self._kills = self.kills
         self._started().kill()  # lets go of what is left of it
@@ -174,14 +174,18 @@ class CrashLab:
             return "closed"
         if self._victim is None:
             return "new"
-        named = {None: "running", 0: "finished", -signal.SIGKILL: "killed"}
-        return named.get(self._victim.code, "failed")
+        if self._victim.kill_note:
+            return "killed"
+        return {None: "running", 0: "finished"}.get(self._victim.code, "failed")
 
     @property
     def kills(self) -> list[Kill]:
         """Return all kills so far."""
-        at = self._victim.killed_at if self._victim is not None else None
-        return self._kills if at is None else [*self._kills, Kill(*self._aim, at)]
+        note = self._victim.kill_note if self._victim is not None else None
+        if note is None:
+            return self._kills
+        point, passes = self._aim if note[1] == self._aim[0] else (BY_HAND, 0)
+        return [*self._kills, Kill(point, passes, note[0])]
 
     @property
     def killed_at(self) -> float | None:
@@ -196,9 +200,11 @@ class CrashLab:
     def check(self) -> None:
         """Raise ``CrashFailed`` if the process ended by itself, and not as it should."""
         victim = self._victim
-        if victim is None or victim.code in (None, 0) or victim.killed:
+        if victim is None or self.state != "failed":
             return
-        raise CrashFailed(f"{self} ended by itself. It said:\n{victim.last_words()}")
+        foreign = victim.code == -signal.SIGKILL
+        how = "was killed, but not by the lab: is memory short?" if foreign else "ended by itself."
+        raise CrashFailed(f"{self} {how} It said:\n{victim.last_words()}")
 
     def __str__(self) -> str:
         return f"The process of {self.system}, {self.variant.name},"

@@ -12,7 +12,7 @@ from pathlib import Path
 from workbook.crashlab.crashes.base import Point
 
 NOTE = "killed"
-"""The file in the lab's folder that says when (seconds since 1970) the kill came."""
+"""The file in the lab's folder: when (seconds since 1970) the lab's kill came, and its point."""
 
 READ = "read"
 """The file in the lab's folder with the offset behind the last record that the loop was given."""

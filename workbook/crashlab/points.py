@@ -21,15 +21,18 @@ from workbook.spark.runner import OnPoint
 IN_TIME_S = 20.0
 
 
-def kill_family(pid: int, folder: Path) -> None:
-    """Kill a process and all its descendants; the caller, if among them, last."""
+def kill_family(pid: int, folder: Path, point: str | None) -> None:
+    """Kill a process and all its descendants; the caller, if among them, last.
+
+    It is the caller, one above it or its child: a number alone may be a stranger's by now.
+    """
     with suppress(OSError):  # the folder may be on its way out
-        (folder / NOTE).write_text(repr(time.time()))
-    me = os.getpid()
+        (folder / NOTE).write_text(f"{time.time()!r} {point}")
+    me = psutil.Process()
     with suppress(psutil.Error):
-        root = psutil.Process(pid)
-        family = [*root.children(recursive=True), root]
-        for process in sorted(family, key=lambda p: p.pid == me):
+        roots = [p for p in (me, *me.parents(), *me.children()) if p.pid == pid]
+        family = [each for root in roots for each in (*root.children(recursive=True), root)]
+        for process in sorted(family, key=lambda p: p == me):
             with suppress(psutil.Error):
                 process.kill()
 
@@ -51,7 +54,7 @@ class KillAt(OnPoint):
         if point == self._plan.point:
             self._passed += 1
             if self._passed == self._plan.passes:
-                kill_family(os.getpid(), Path(self._plan.folder))
+                kill_family(os.getpid(), Path(self._plan.folder), point)
 
     def within(self, point: str, rows: DataFrame) -> DataFrame:
         """Add a step to the tasks in which one of them may kill the process."""
@@ -68,7 +71,7 @@ def kill_after_commit(plan: Plan, commits: Path) -> None:
     def watch() -> None:
         while not commit.exists():
             time.sleep(0.002)
-        kill_family(os.getpid(), Path(plan.folder))
+        kill_family(os.getpid(), Path(plan.folder), plan.point)
 
     threading.Thread(target=watch, daemon=True).start()
 
@@ -99,7 +102,7 @@ class KillInTask:
     def _pass_on(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             if batch.num_rows and self._is_time():
-                kill_family(self._driver, Path(self._plan.folder))
+                kill_family(self._driver, Path(self._plan.folder), self._plan.point)
             yield batch
 
     def _set_trap(self) -> None:
@@ -164,6 +167,6 @@ def die_with_parent(folder: Path) -> None:
 
     def watch() -> None:
         os.read(0, 1)  # not by sys.stdin, which a thread must not hold when the process ends
-        kill_family(os.getpid(), folder)
+        kill_family(os.getpid(), folder, None)
 
     threading.Thread(target=watch, daemon=True).start()

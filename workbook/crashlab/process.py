@@ -11,6 +11,7 @@ from pathlib import Path
 
 from workbook.crashlab.plan import NOTE, READ, Plan
 from workbook.crashlab.points import kill_family
+from workbook.crashlab.report import BY_HAND
 from workbook.spark.failures import cause
 from workbook.stack.folders import ROOT
 
@@ -52,20 +53,22 @@ class Victim:
         return self._process.poll()
 
     @property
-    def killed(self) -> bool:
-        """Return True if it was ended by kill -9."""
-        return self.code == -signal.SIGKILL
+    def kill_note(self) -> tuple[float, str] | None:
+        """Return when the lab killed it (seconds since 1970), and at which point, or None.
 
-    @property
-    def killed_at(self) -> float | None:
-        """Return when the lab killed it (seconds since 1970), or None."""
-        note = self._folder / NOTE
-        return float(note.read_text()) if self.killed and note.exists() else None
+        None too where another kill -9 ended it, such as the system's that is out of memory.
+        """
+        if self.code != -signal.SIGKILL:
+            return None
+        with suppress(OSError, ValueError):  # no note, or one cut off
+            at, _, point = (self._folder / NOTE).read_text().partition(" ")
+            return float(at), point
+        return None
 
     def kill(self) -> None:
         """kill -9 to it and to all that it has started; returns when it is dead."""
         if self.code is None:
-            kill_family(self._process.pid, self._folder)
+            kill_family(self._process.pid, self._folder, BY_HAND)
             self._process.wait()
         assert self._process.stdin is not None
         with suppress(OSError):
