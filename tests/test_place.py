@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,9 +54,19 @@ def test_the_next_chapter_is_where_the_last_exercise_passed_or_the_one_behind_it
 def test_a_file_that_is_cut_off_or_of_another_version_counts_for_nothing(kept, text) -> None:
     kept.write_text(text)
     assert repr(place()).startswith("0 of ")
+    damaged = not text.startswith("{") or text == "{"
     remember("Publish a count", 1)
     assert repr(place()).startswith("1 of ")
     assert json.loads(kept.read_text()) == solved()
+    assert [f.read_text() for f in kept.parent.glob("*.damaged-*")] == [text] * damaged
+
+
+def test_two_kernels_that_solve_at_once_lose_nothing(kept) -> None:
+    code = "import sys; from workbook.classroom.texts import remember\n"
+    code += "for number in range(30): remember(f'{sys.argv[1]} {number}', 1)"
+    kernels = [subprocess.Popen([sys.executable, "-c", code, name]) for name in "ab"]
+    assert [kernel.wait(60) for kernel in kernels] == [0, 0]
+    assert len(solved()) == 60
 
 
 def test_outside_the_lab_nothing_is_kept(tmp_path, monkeypatch) -> None:

@@ -55,9 +55,8 @@ class Problem:
             found = NotYet(f"The check itself broke: {said}")
         self._checked, self._passed, self._skipped = answer, found is None, False
         if found is None:
-            remember(self.name, answer)
-            discussed = Part("Discussion", self.discussion)
-            return Card(State.CORRECT, self.name, (discussed, *warning(answer)))
+            parts = Part("Discussion", self.discussion), *self._remember(answer), *warning(answer)
+            return Card(State.CORRECT, self.name, parts)
         return Card(State.NOT_YET, self.name, (*found.parts(), *warning(answer)))
 
     def hint(self) -> Card:
@@ -126,6 +125,15 @@ class Problem:
 
     def _repr_html_(self) -> str:
         return Card(State.TASK, self.name, (Part("", self.task),))._repr_html_()
+
+    def _remember(self, answer: Any) -> tuple[Part, ...]:
+        """Keep an answer for the next kernel; say so where it can't be kept."""
+        try:
+            remember(self.name, answer)
+        except Exception as error:  # a full disk, a folder that is gone: the answer stays right
+            why = f"{type(error).__name__}: {error}"
+            return (Part("Mind", f"The next kernel won't know that you've solved it ({why})."),)
+        return ()
 
     def _open(self) -> Card:
         before = solved().get(self.name)

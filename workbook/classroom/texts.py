@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import ast
 import builtins
+import fcntl
 import inspect
 import json
 import os
 import sys
 import textwrap
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -88,16 +91,28 @@ def text_of(answer: Any) -> str:
 
 
 def remember(name: str, answer: Any) -> None:
-    """Keep the text of an answer that has passed; only where the lab names a file for it."""
+    """Keep the text of an answer that has passed; only where the lab names a file for it.
+
+    A file that can't be parsed is left beside the new one. Raises ``OSError`` where it can't.
+    """
     file = _file()
     if file is None:
         return
-    kept = {other: text for other, text in solved().items() if other != name}
-    unfinished = file.with_suffix(f".{os.getpid()}")  # two labs may write at the same time
-    unfinished.write_text(
-        json.dumps({**kept, name: text_of(answer)}, indent=1, ensure_ascii=False), encoding="utf-8"
-    )
-    unfinished.replace(file)
+    held = os.open(file.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)  # two kernels may write at the same time
+        try:
+            kept = _kept(file)
+        except ValueError:
+            kept = {}
+            file.rename(file.with_name(f"{file.name}.damaged-{time.time_ns()}"))
+        kept.pop(name, None)  # the newest is the last
+        kept[name] = text_of(answer)
+        unfinished = file.with_suffix(".unfinished")
+        unfinished.write_text(json.dumps(kept, indent=1, ensure_ascii=False), encoding="utf-8")
+        unfinished.replace(file)
+    finally:
+        os.close(held)
 
 
 def solved(file: Path | None = None) -> dict[str, str]:
@@ -105,13 +120,21 @@ def solved(file: Path | None = None) -> dict[str, str]:
 
     They are in ``file``, or in the one that the lab names.
     """
-    file = file or _file()
+    file, kept = file or _file(), dict[str, Any]()
+    with suppress(OSError, ValueError):
+        kept = _kept(file) if file else {}
+    return {name: text for name, text in kept.items() if isinstance(text, str)}
+
+
+def _kept(file: Path) -> dict[str, Any]:
+    """Return what a file holds, if there is one; raise ``ValueError`` where it was cut off."""
     try:
-        kept = json.loads(file.read_text(encoding="utf-8")) if file else {}
-    except (OSError, ValueError):  # none yet, or cut off: solving again writes it
-        kept = {}
-    items = kept.items() if isinstance(kept, dict) else ()
-    return {name: text for name, text in items if isinstance(text, str)}
+        kept = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    if not isinstance(kept, dict):
+        raise ValueError("Expected the texts of answers by their names.")
+    return kept
 
 
 def _file() -> Path | None:
