@@ -140,6 +140,10 @@ def test_a_solved_exercise_shows_the_answer_in_the_next_kernel(q, tmp_path, monk
     assert q.check(...).state is State.SOLVED_BEFORE
     assert "len(clicks)) for click" in repr(q.check(...))
     assert list(json.loads(kept.read_text())) == ["Seconds"]
+    monkeypatch.setenv("WORKBOOK_SOLVED", str(tmp_path / "gone" / ".solved.json"))
+    card = q.check(right)
+    assert card.correct
+    assert "won't know that you've solved it (FileNotFoundError" in card.part("Mind")
 
 
 def test_functions_of_pythons_own_that_spark_has_replaced_are_named(q):
@@ -279,6 +283,10 @@ def test_slow_answers_are_not_tried_for_ever(monkeypatch):
     assert "does not come to an end" in found.cause
 
 
+def test_a_slow_answer_may_take_its_time_in_both_calls():
+    assert by_cases([Case((1,), 1, "")])(lambda n: time.sleep(1.8) or n) is None
+
+
 def test_a_check_that_stands_still_without_a_processor_is_tried_again(monkeypatch, tmp_path):
     monkeypatch.setattr(sandbox, "SILENCE", 0.5)
     tries = tmp_path / "tries"
@@ -336,6 +344,10 @@ OF_THE_CASE = "the cause of the case"
         (True, 1, "of type bool where a whole number"),
         ({10.0: 2}, {10: 2}, "of type float where a whole number"),
         (np.int64(2), 2, "numpy.int64, which `json.dumps` refuses"),
+        ([np.int64(2)], [2], "numpy.int64, which `json.dumps` refuses"),
+        (np.array([2]), [2], "Right contents in a numpy.ndarray; a list is expected."),
+        ({"views": 4.0, "mean": 0.5}, {"mean": 0.5, "views": 4}, "of type float where a whole"),
+        ({("a", 4.0)}, {("a", 4)}, "of type float where a whole number"),
         ((1, 2), [1, 2], "Right contents in a tuple; a list is expected."),
         ([[1, 2]], [(1, 2)], "a list stands for a tuple in it"),
         ("8", 8, "a number stands as text"),

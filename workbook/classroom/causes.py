@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from workbook.classroom.calls import Attempt, same
-from workbook.classroom.guard import Large, parts
+from workbook.classroom.guard import HOLDERS, Large, parts
 from workbook.classroom.sandbox import ROOM
 from workbook.classroom.showing import error_line, type_name
 
@@ -148,22 +148,30 @@ def _forms(value: Any, expected: Any) -> list[tuple[str, str]] | None:
 
 
 def other_numbers(value: Any, expected: Any) -> str:
-    """Return the cause where 10.0 or True equals the whole number that is asked for, or ''."""
-    asked = set(_numbers(expected))
-    for kind in set(_numbers(value)) - asked:
-        if int in asked:
-            return f"Right values, of type {kind.__name__} where a whole number (int) is expected."
-    numbers = isinstance(expected, int) and not isinstance(value, float)
-    if numbers and type_name(value).startswith("numpy."):
-        return (
-            f"This is a {type_name(value)}, which `json.dumps` refuses: put `int(...)` around it."
-        )
-    return ""
+    """Return the cause where 10.0 or True is in the place of an equal whole number, or ''."""
+    found = type_name(value)
+    number = isinstance(expected, int)
+    if number and found.startswith("numpy.") and not isinstance(value, float):
+        return f"This is a {found}, which `json.dumps` refuses: put `int(...)` around it."
+    if type(expected) is int and (isinstance(value, bool) or not isinstance(value, int)):
+        return f"Right values, of type {found} where a whole number (int) is expected."
+    if isinstance(expected, HOLDERS) and not isinstance(value, HOLDERS):
+        return f"Right contents in a {found}; a {type_name(expected)} is expected."
+    causes = (other_numbers(*places) for places in _places(value, expected))
+    return next(filter(None, causes), "")
 
 
-def _numbers(value: Any) -> Iterator[type]:
-    """Yield the type of each number in a value."""
-    if isinstance(value, (int, float)):
-        yield type(value)
-    for part in parts(value):
-        yield from _numbers(part)
+def _places(value: Any, expected: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield what two equal containers hold in the same place."""
+    mine, asked = (  # each a key with its value, or an element
+        list[Sequence[Any]](dict.items(held))
+        if isinstance(held, dict)
+        else [(each,) for each in parts(held)]
+        for held in (value, expected)
+    )
+    if isinstance(expected, (dict, set, frozenset)):
+        by_key = {each[0]: each for each in mine}
+        asked = [each for each in asked if each[0] in by_key]
+        mine = [by_key[each[0]] for each in asked]
+    for pair in zip(mine, asked, strict=False):
+        yield from zip(*pair, strict=False)

@@ -315,10 +315,10 @@ class Chapter:
         the same file, or when this process ends. Its Spark gets 1 GB of memory.
         """
         if log in self._programs:
-            end_now(family(self._programs[log].pid))
+            _end(self._programs[log])
         command = [sys.executable, "-m", "workbook", *words]
         started = spawn(command, Path(log), env={**os.environ, "SPARK_DRIVER_MEMORY": "1g"})
-        self._open.callback(lambda: end_now(family(started.pid)))
+        self._open.callback(_end, started)
         self._programs[log] = started
         return started
 
@@ -362,6 +362,12 @@ def _start_spark() -> None:
 
     with suppress(Exception):
         spark_session(quiet=True, brief=True)
+
+
+def _end(program: subprocess.Popen[bytes]) -> None:
+    """Kill a program and all that it has started, but nobody who has got its number since."""
+    if program.poll() is None:
+        end_now(family(program.pid))
 
 
 def _now_ms() -> int:

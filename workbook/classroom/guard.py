@@ -17,7 +17,7 @@ LIMIT_SECONDS = 2.0
 MOST_PARTS = 10_000
 MOST_BYTES = 1_000_000
 
-_HOLDERS = (list, tuple, set, frozenset, deque, dict)
+HOLDERS = (list, tuple, set, frozenset, deque, dict)
 _TEXTS = (str, bytes, bytearray)
 
 
@@ -98,7 +98,7 @@ def _oversize(value: Any) -> str:
     waiting, parts_left, bytes_left = [value], MOST_PARTS, MOST_BYTES
     while waiting:
         item = waiting.pop()
-        if isinstance(item, _HOLDERS):
+        if isinstance(item, HOLDERS):
             parts_left -= length(item)
             if parts_left < 0:
                 whole = length(value)
@@ -114,7 +114,7 @@ def _oversize(value: Any) -> str:
 
 def _base(value: Any) -> Any:
     """Return which of Python's own containers or texts a value is, whatever its class changed."""
-    return next((base for base in type(value).__mro__ if base in _HOLDERS + _TEXTS), None)
+    return next((base for base in type(value).__mro__ if base in HOLDERS + _TEXTS), None)
 
 
 def length(value: Any) -> int:
@@ -128,4 +128,4 @@ def parts(value: Any) -> Iterable[Any]:
     base = _base(value)
     if base is dict:
         return chain.from_iterable(dict.items(value))
-    return base.__iter__(value) if base in _HOLDERS else ()
+    return base.__iter__(value) if base in HOLDERS else ()

@@ -34,7 +34,7 @@ ROOM = 2**30
 """How much more memory a check may take than the notebook has."""
 
 SILENCE = LIMIT_SECONDS + 1.5
-"""Seconds without a word after which a child hangs: it stops its own calls before that."""
+"""Seconds without a word after which a child hangs: it speaks before each call, and stops it."""
 
 _MOST_CPU = 60
 
