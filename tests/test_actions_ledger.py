@@ -42,6 +42,7 @@ def test_a_viewer_too_many_or_too_few_is_an_anomaly() -> None:
     assert wrong(VIEWERS) == 0
     assert wrong(VIEWERS.assign(estimate=VIEWERS["estimate"] + (VIEWERS.index == 2))) == 1
     assert wrong(VIEWERS.drop(index=0)) == VIEWERS["estimate"][0]
+    assert wrong(pd.DataFrame([])) == VIEWERS["estimate"].sum()
 
 
 def test_each_anomaly_is_counted_and_shown() -> None:
@@ -49,12 +50,18 @@ def test_each_anomaly_is_counted_and_shown() -> None:
     fewer = COUNTS.assign(count=COUNTS["count"] - (COUNTS.index == 3))
     assert counted(fewer) == clean | {"lost": 1}
     assert counted(COUNTS.drop(index=0)) == clean | {"lost": COUNTS["count"][0]}
-    assert counted(COUNTS.head(0)) == clean | {"lost": len(ACCEPTED)}
+    assert counted(pd.DataFrame([])) == clean | {"lost": len(ACCEPTED)}
     foreign = pd.concat([COUNTS, COUNTS.head(1).assign(ad="nobody's", count=7)])
     assert counted(foreign) == clean | {"counted twice": 7}
     swapped = {"accepted": len(ACCEPTED) + 1, "too old": ACCOUNTING["too old"] - 2, "new": 4}
     assert counted(**swapped) == clean | {"unaccounted": 7}
     assert counted(letters=LETTERS.iloc[2:]) == clean | {"letters lost": 2}
+    placed = EXPECTED.assign(offset=EXPECTED["number"])
+    for moved, wrong in (
+        (LETTERS, 0),
+        (LETTERS.replace({"offset": LETTERS["offset"][0]}, 9999), 2),
+    ):
+        assert judge(placed, COUNTS, ACCOUNTING, moved).counts["letters lost"] == wrong
     verdict = judge(EXPECTED, foreign, {}, Counter(LETTERS["reason"]))
     assert not verdict.clean
     assert "nobody's" in verdict._repr_html_()

@@ -208,10 +208,14 @@ FAILED = "[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: "
                      Captured("java.lang.IllegalStateException: Partitions are gone")),
             "java.lang.IllegalStateException: Partitions are gone", "",
         ),
+        (Captured(f"{FAILED}Job aborted due to stage failure\n=== Plan",
+                  Captured("a.SparkException: Python worker failed to connect back.")),
+         "a.SparkException: Python worker failed to connect back.",
+         "A Python process that Spark started didn't answer"),
         (Captured(f"{FAILED}Connection reset SQLSTATE: XXKST\n==="), "Connection reset",
          "A Python process of the query"),
     ],
-    ids=["a cause below", "killed"],
+    ids=["a cause below", "a busy machine", "killed"],
 )  # fmt: skip
 def test_an_error_whose_first_line_says_nothing(error: Exception, shown: str, step: str) -> None:
     assert errors.headline(error) == shown

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from pyspark.errors.exceptions.captured import StreamingQueryException
 
+from workbook.crashlab.process import Victim
 from workbook.spark.failures import cause, failure_of, query_failed
 
 PROXY = (
@@ -48,6 +50,16 @@ def test_a_checkpoint_of_another_topic_is_named_with_the_fix(told: str) -> None:
 def test_else_the_last_cause_or_the_first_exception_is_shown(told: str, line: str) -> None:
     assert cause(PROXY + told).startswith(line)
     assert line in str(query_failed(PROXY + told))
+
+
+def test_the_crash_lab_says_it_too_and_shows_no_plan(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(Victim, "__init__", lambda victim: None)
+    victim, before = Victim(), b"of a life before: Traceback, No space left on device\n"
+    victim._folder, victim._said_before = tmp_path, len(before)
+    told = TRACE.format(told="Python worker failed to connect back.") + "== Plan ==\n" * 30
+    (tmp_path / "log").write_bytes(before + f"{PROXY}{told}".encode())
+    assert "the machine is too busy" in victim.last_words()
+    assert "Plan" not in victim.last_words()
 
 
 def test_what_a_task_of_ours_says_comes_before_sparks_words_for_it() -> None:

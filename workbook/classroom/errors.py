@@ -67,7 +67,9 @@ def next_step(error: BaseException, chapter: str = "") -> str:
         text = SPARK_IS_CLOSED
     if isinstance(error, AssertionError) and not str(error):
         text = SPARK_IS_CLOSED if _is_foreign(error) else UNEXPECTED
-    return next((step for words, step in NEXT_STEPS if re.search(words, text)), "")
+    found = next((step for words, step in NEXT_STEPS if re.search(words, text)), "")
+    below = getattr(error, "_cause", None)  # of an error that PySpark has from Java
+    return found or (next_step(below) if below is not None else "")
 
 
 def headline(error: BaseException) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from workbook.crashlab.plan import NOTE, READ, Plan
 from workbook.crashlab.points import kill_family
 from workbook.crashlab.report import BY_HAND
-from workbook.spark.failures import cause
+from workbook.spark.failures import cause, known
 from workbook.stack.folders import ROOT
 
 TAIL = 400
@@ -22,7 +22,7 @@ TAIL = 400
 class Victim:
     """A pipeline in a process of its own; it dies with the process that made it.
 
-    What it says goes to ``log`` in the plan's folder.
+    What it says goes to ``log`` in the plan's folder, behind what its predecessors said.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -33,6 +33,7 @@ class Victim:
         env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), env.get("PYTHONPATH")]))
         env.pop("SPARK_MASTER", None)  # what is to be killed must run here
         with (self._folder / "log").open("ab") as log:
+            self._said_before = log.tell()
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "workbook.crashlab"],
                 stdin=subprocess.PIPE,  # its closing is how the process hears of our end
@@ -83,9 +84,11 @@ class Victim:
         return True
 
     def last_words(self) -> str:
-        """Return the cause of its end, where known, and its and its predecessors' last lines."""
+        """Return the cause of its end, what to do where that is known, else its last lines, too."""
         log = self._folder / "log"
-        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-        end = lines[-TAIL:]
-        why = [cause("\n".join(end)), "..."] if any("Traceback" in line for line in end) else []
-        return "\n".join(f"  {line}" for line in [*why, *end[-8:]]) or "  nothing"
+        said = log.read_bytes()[self._said_before :] if log.exists() else b""
+        end = said.decode(errors="replace").splitlines()[-TAIL:]
+        text = "\n".join(end)
+        if "Traceback" in text:  # below it Spark prints the query's plan
+            end = known(text).splitlines() or [cause(text), "...", *end[-8:]]
+        return "\n".join(f"  {line}" for line in end[-10:]) or "  nothing"

@@ -53,9 +53,8 @@ def failure_of(query: StreamingQuery) -> BaseException | None:
 
 def query_failed(text: str) -> SparkFailed:
     """Return the error for a query that ended; ``text`` is all Spark's output, traces included."""
-    for words, says in _KNOWN.items():
-        if any(word in text for word in words):
-            return SparkFailed(f"{says}\n  {cause(text, words)}")
+    if says := known(text):
+        return SparkFailed(says)
     found = cause(text)
     if ours := _SAYS_ALL.match(found):
         return SparkFailed(f"The query has ended. {ours[1]}")
@@ -63,6 +62,12 @@ def query_failed(text: str) -> SparkFailed:
         f"The query ended by an error of Spark:\n  {found}\nWhere it names a checkpoint or "
         "a state that does not fit, use a new folder for --checkpoint; else look at the options."
     )
+
+
+def known(text: str) -> str:
+    """Return what to do about a cause that is known, and the line that names it; or ''."""
+    found = ((words, says) for words, says in _KNOWN.items() if any(word in text for word in words))
+    return next((f"{says}\n  {cause(text, words)}" for words, says in found), "")
 
 
 def cause(text: str, words: tuple[str, ...] = ()) -> str:

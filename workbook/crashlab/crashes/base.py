@@ -165,25 +165,34 @@ class Verdict(Protocol):
     def _repr_html_(self) -> str: ...
 
 
-LETTERS = "dead letters lost"
+LETTERS = "dead letters lost or wrong"
+
+Letters = frozenset[tuple[Any, ...]]
+"""Topic, partition, offset and reason of each rejected record."""
+
+
+def letters(rows: pd.DataFrame) -> Letters:
+    """Return the rejected records among rows with topic, partition, offset and reason."""
+    rejected = rows.dropna(subset="reason")[["topic", "partition", "offset", "reason"]]
+    return frozenset(rejected.itertuples(index=False, name=None))
 
 
 @dataclass(frozen=True)
 class Judged:
     """The verdicts of ledgers by what they judge, and the number of rows that are ``wrong``.
 
-    ``letters`` are the rejected records found in the dead letters, of ``rejected``: at least once.
+    ``letters`` are the records found in the dead letters, where ``rejected`` ones are expected.
     """
 
     wrong: Mapping[str, int]
     ledgers: Mapping[str, Any]
-    rejected: int
-    letters: int
+    rejected: Letters
+    letters: Letters
 
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of each anomaly."""
-        return {**self.wrong, LETTERS: self.rejected - self.letters}
+        return {**self.wrong, LETTERS: len(self.rejected ^ self.letters)}
 
     @property
     def headline(self) -> str:
@@ -192,8 +201,9 @@ class Judged:
 
     def __str__(self) -> str:
         lines = [f"Its {name}: {ledger}" for name, ledger in self.ledgers.items()]
-        letters = f"Dead letters: {self.letters} of {self.rejected} rejected records."
-        return "\n".join([*lines, letters])
+        right, more = len(self.letters & self.rejected), len(self.letters - self.rejected)
+        told = f"Dead letters: {right} of {len(self.rejected)} rejected records, and {more} others."
+        return "\n".join([*lines, told])
 
     def _repr_html_(self) -> str:
         return "".join(ledger._repr_html_() for ledger in self.ledgers.values())

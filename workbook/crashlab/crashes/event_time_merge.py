@@ -14,6 +14,7 @@ from workbook.crashlab.crashes.base import (
     TopicCrashes,
     Variant,
     Verdict,
+    letters,
     on_spark,
 )
 from workbook.topics import Topic
@@ -84,7 +85,11 @@ class EventTimeMergeCrashes(TopicCrashes):
         for name, stream, count in ((topic, tracking, MESSAGES), (beside, orders, ORDERS)):
             placed = stream.ending_by(now - BEHIND_MS, count)
             generate(config, name, placed, count)
-            facts.append(placed.expected(0, count))
+            sent = placed.block(0, count).select(["event_id", "partition"]).to_pandas()
+            sent["offset"] = sent.groupby("partition").cumcount()  # heartbeats are in between
+            offsets = sent.dropna().drop_duplicates("event_id").set_index("event_id")["offset"]
+            its = placed.expected(0, count)
+            facts.append(its.assign(topic=name, offset=its["event_id"].map(offsets)))
             with DeliveringProducer(config, name) as producer:
                 beat = Heartbeat(now).to_json()
                 for partition in range(self.partitions):
@@ -97,13 +102,13 @@ class EventTimeMergeCrashes(TopicCrashes):
         from workbook.streams.ledgers.merges import MergeLedger
         from workbook.streams.records import read_merged, read_no_visits
 
-        letters = outputs.dead_letters()
+        found = outputs.dead_letters()
         merged = read_merged(outputs.config, outputs.options.out)
         lone = read_no_visits(outputs.config, outputs.options.dead_letters)
         visits = MergeLedger(filled.expected).judge(merged, lone)
         return Judged(
             visits.counts,
             {"visits": visits},
-            rejected=int(filled.expected["reason"].notna().sum()),
-            letters=int((letters["reason"] != str(Reason.NO_VISIT)).sum()),
+            rejected=letters(filled.expected),
+            letters=letters(found[found["reason"] != str(Reason.NO_VISIT)]),
         )

@@ -10,10 +10,12 @@ from workbook.crashlab.crashes.base import (
     LETTERS,
     Filled,
     Judged,
+    Letters,
     Outputs,
     TopicCrashes,
     Variant,
     Verdict,
+    letters,
     on_spark,
 )
 
@@ -25,12 +27,12 @@ COLUMNS = ["client", "positions", "tickers"]
 
 
 def holders_verdict(
-    store: TableVerdict, topic: TableVerdict, rejected: int, letters: int
+    store: TableVerdict, topic: TableVerdict, rejected: Letters, found: Letters
 ) -> Judged:
     """Judge the store and the topic of the table, each compared with a recomputation."""
     ledgers = {"store": store, "topic": topic}
     wrong = {f"wrong in the {name}": sum(its.counts.values()) for name, its in ledgers.items()}
-    return Judged(wrong, ledgers, rejected, letters)
+    return Judged(wrong, ledgers, rejected, found)
 
 
 class ShareHolderCrashes(TopicCrashes):
@@ -64,7 +66,9 @@ class ShareHolderCrashes(TopicCrashes):
             seed=seed, partitions=self.partitions, positions=120, clients=30, bad_share=bad
         ).ending_by(int(time.time() * 1000), EVENTS)
         generate(config, topic, stream, EVENTS)
-        return Filled(EVENTS, stream.expected(0, EVENTS))
+        expected = stream.expected(0, EVENTS)
+        offset = expected.groupby("partition").cumcount()
+        return Filled(EVENTS, expected.assign(topic=topic, offset=offset))
 
     def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
         """Judge what store, topic and dead letters hold."""
@@ -80,6 +84,6 @@ class ShareHolderCrashes(TopicCrashes):
         return holders_verdict(
             ledger.judge(pd.DataFrame(store, columns=COLUMNS)),
             ledger.judge(pd.DataFrame(topic, columns=COLUMNS)),
-            rejected=int(filled.expected["reason"].notna().sum()),
-            letters=len(outputs.dead_letters()),
+            rejected=letters(filled.expected),
+            found=letters(outputs.dead_letters()),
         )

@@ -12,7 +12,7 @@ import pandas as pd
 from workbook.streams.events.ad_actions import ActionType, Fate
 from workbook.streams.ledgers.findings import Findings
 
-KEY = ["ad", "day", "type", "source"]
+KEY, PLACE = ["ad", "day", "type", "source"], ["partition", "offset"]
 LOST, TWICE, UNACCOUNTED, LETTERS = "lost", "counted twice", "unaccounted", "letters lost"
 VIEWERS = "viewers wrong"
 
@@ -31,7 +31,8 @@ class ActionsVerdict(Findings):
         LOST: "an accepted action that isn't in the count of its ad, day, type and source",
         TWICE: "more in such a count than there are accepted actions",
         UNACCOUNTED: "a message too many or too few with its fate",
-        LETTERS: "a message rejected or too old without a dead letter that gives its reason",
+        LETTERS: "a message rejected or too old without a dead letter that gives its reason, or a "
+        "dead letter of another",
         VIEWERS: "a viewer too many or too few of an ad on a day",
     }
 
@@ -74,11 +75,13 @@ def judge(
     ``expected`` has a row per message, as ``AdActionStream.expected``; ``accounting`` the number of
     messages by fate. ``letters`` are the dead letters (a row each, with reason, and with the
     partition and offset of the rejected record, so that a letter sent twice counts once), or
-    their number by reason; None judges none. ``viewers`` (ad, day, estimate) are judged as exact
+    their number by reason; None judges none. Where ``expected`` has an offset, too, each letter
+    must be of the record that it names. ``viewers`` (ad, day, estimate) are judged as exact
     numbers, so for ads with few viewers; None judges none.
     """
     accepted = expected[expected["fate"] == Fate.ACCEPTED.value]
-    keys = _by_key(accepted.groupby(KEY).size(), counts.groupby(KEY)["count"].sum())
+    found = counts.reindex(columns=[*KEY, "count"]).groupby(KEY)["count"].sum()
+    keys = _by_key(accepted.groupby(KEY).size(), found)
     missing = keys["expected"] - keys["found"]
     fates = _compared("fate", Counter(expected["fate"]), accounting)
     anomalies = {
@@ -88,18 +91,29 @@ def judge(
     }
     if letters is not None:
         if isinstance(letters, pd.DataFrame):
-            letters = Counter(letters.drop_duplicates(["partition", "offset"])["reason"])
+            letters = _right_letters(expected, letters.drop_duplicates(PLACE, keep="last"))
         reasons = _compared("reason", Counter(expected["reason"].dropna()), letters)
-        anomalies[LETTERS] = reasons[reasons["events"] > 0]
+        strange = ~reasons["reason"].isin(expected["reason"])
+        reasons = reasons.assign(events=reasons["events"].abs())[(reasons["events"] > 0) | strange]
+        anomalies[LETTERS] = reasons
     if viewers is not None:
         day = ["ad", "day"]
         views = accepted[accepted["type"] == ActionType.VIEW.value]
-        found = viewers.groupby(day)["estimate"].sum()
+        found = viewers.reindex(columns=[*day, "estimate"]).groupby(day)["estimate"].sum()
         days = _by_key(views.groupby(day)["user"].nunique(), found)
         wrong = (days["expected"] - days["found"]).abs()
         anomalies[VIEWERS] = days.assign(events=wrong)[wrong > 0]
     notes = [] if letters is not None else ["Dead letters were not judged: none were given."]
     return ActionsVerdict(len(expected), anomalies, notes)
+
+
+def _right_letters(expected: pd.DataFrame, letters: pd.DataFrame) -> Counter[str]:
+    """Count letters by reason, those of a record that hasn't this reason under other words."""
+    if "offset" not in expected:
+        return Counter(letters["reason"])
+    due = set(expected[[*PLACE, "reason"]].itertuples(index=False, name=None))
+    found = letters[[*PLACE, "reason"]].itertuples(index=False, name=None)
+    return Counter(of[-1] if of in due else f"{of[-1]} (of another record)" for of in found)
 
 
 def _by_key(expected: pd.Series, found: pd.Series) -> pd.DataFrame:

@@ -22,7 +22,7 @@ class ArchiveVerdict(Findings):
     meanings: ClassVar = {
         "lost": "a message that isn't in the archive",
         "twice": "a message that is in the archive once more",
-        "wrong": "a message with a wrong fact, or with another hash than equal bytes",
+        "wrong": "a message with a wrong fact, with another hash than equal bytes, or never sent",
     }
     faults: ClassVar = tuple(meanings)
 
@@ -61,8 +61,10 @@ def judge(expected: pd.DataFrame, found: pd.DataFrame) -> ArchiveVerdict:
     pairs = both[~lost][["value", "hash"]].drop_duplicates()
     mixed = pairs[pairs.duplicated("value", keep=False) | pairs.duplicated("hash", keep=False)]
     wrong |= both["hash"].isin(mixed["hash"])
+    known = pd.MultiIndex.from_frame(expected[PLACE])
+    foreign = first[~pd.MultiIndex.from_frame(first[PLACE]).isin(known)]
     return ArchiveVerdict(
         lost=both.loc[lost, list(expected.columns)],
         twice=found[found.duplicated(PLACE)],
-        wrong=both[wrong & ~lost],
+        wrong=pd.concat([both[wrong & ~lost], foreign]),
     )
