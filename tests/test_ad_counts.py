@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 from signal import SIGSTOP
 
@@ -40,5 +41,11 @@ def test_a_program_ends_with_the_chapter_or_the_next_one_of_its_log(
     assert "usage" in log.read_text()
     last = chapter.program(str(log), "--help")
     last.send_signal(SIGSTOP)
-    chapter.close()
+    with subprocess.Popen(["sleep", "600"]) as stranger:
+        ended = chapter.program(f"{log}.2", "--help")
+        ended.wait(60)
+        ended.pid = stranger.pid  # the number is given again
+        chapter.close()
+        assert stranger.poll() is None
+        stranger.kill()
     assert last.poll() is not None
