@@ -124,7 +124,8 @@ class Secured:
         pattern = ResourcePatternType.PREFIXED if prefix else ResourcePatternType.LITERAL
         place = (ResourceType[kind], what, pattern, f"User:{user}", "*")
         rules = [AclBinding(*place, AclOperation[o], AclPermissionType.ALLOW) for o in operations]
-        for done in self.admin.create_acls(rules).values():
+        admin = self.admin  # kept: without the client no answer comes
+        for done in admin.create_acls(rules).values():
             done.result(DEADLINE)
 
 

@@ -257,7 +257,7 @@ RIGHT = {
             "Unsupported SASL mechanism: broker's supported mechanisms: PLAIN",
             "KAFKA_SASL_MECHANISM",
         ),
-        ({}, "it may want a login", "KAFKA_SECURITY_PROTOCOL and KAFKA_SASL_"),
+        ({}, "wants a login", "Set KAFKA_SECURITY_PROTOCOL to SASL_PLAINTEXT, and KAFKA_SASL_"),
     ],
     ids=["wrong password", "wrong mechanism", "no login"],
 )

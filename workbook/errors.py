@@ -87,6 +87,10 @@ class SparkFailed(WorkbookError):
     """Spark didn't start, or its master doesn't answer."""
 
 
+class NotConfigured(WorkbookError):
+    """A setting for a server of one's own is missing, unknown, or names what can't be used."""
+
+
 class BrokerUnreachable(WorkbookError):
     """No Kafka broker answered in time."""
 

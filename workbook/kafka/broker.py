@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import time
 from collections.abc import Iterable, Mapping
@@ -15,7 +13,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 from confluent_kafka.cimpl import NewTopic
 
 from workbook.errors import BrokerUnreachable, NotOurServer, WorkbookError
-from workbook.kafka import protocol
+from workbook.kafka import config, protocol
 from workbook.topics import Topic
 
 CREATED_WITHIN = 15.0
@@ -23,14 +21,6 @@ CREATED_WITHIN = 15.0
 
 ANSWER_WITHIN = 6.0
 """Seconds a broker has to answer before it counts as down."""
-
-_SECURITY = {
-    "KAFKA_SECURITY_PROTOCOL": "security.protocol",
-    "KAFKA_SASL_MECHANISM": "sasl.mechanism",
-    "KAFKA_SASL_USERNAME": "sasl.username",
-    "KAFKA_SASL_PASSWORD": "sasl.password",
-    "KAFKA_SSL_CA_LOCATION": "ssl.ca.location",
-}
 
 
 @dataclass(frozen=True)
@@ -46,20 +36,12 @@ class Broker:
 
     def client_config(self) -> dict[str, str]:
         """Return the settings for confluent-kafka's clients."""
-        return {"bootstrap.servers": self.bootstrap, **self.security}
+        return config.masked({"bootstrap.servers": self.bootstrap, **self.security})
 
     def spark_options(self) -> dict[str, str]:
         """Return the options for Spark's Kafka source and sink."""
-        options = {"kafka.bootstrap.servers": self.bootstrap}
-        for name in ("security.protocol", "sasl.mechanism"):
-            if name in self.security:
-                options[f"kafka.{name}"] = self.security[name]
-        if "ssl.ca.location" in self.security:
-            options["kafka.ssl.truststore.type"] = "PEM"
-            options["kafka.ssl.truststore.location"] = self.security["ssl.ca.location"]
-        if "sasl.username" in self.security:
-            options["kafka.sasl.jaas.config"] = self._jaas()
-        return options
+        options = config.java(self.client_config())
+        return config.masked({f"kafka.{name}": value for name, value in options.items()})
 
     def create(self, *topics: Topic) -> None:
         """Create topics and wait until the broker knows them; one that exists stays as it is."""
@@ -109,8 +91,8 @@ class Broker:
 
         Takes ``within`` seconds for its answer, and a few more to look who it is.
         """
-        if not self.ours and "SSL" not in self.security.get("security.protocol", "").split("_"):
-            protocol.require_kafka(self.bootstrap, within / 2)
+        if not self.ours:
+            protocol.require_kafka(self.bootstrap, within / 2, self.security)
         problems: list[KafkaError] = []
         admin = self._admin(error_cb=problems.append)
         try:
@@ -137,10 +119,15 @@ class Broker:
             return self._sends_on(elsewhere)
         causes = [p for p in problems if p.code() != KafkaError._ALL_BROKERS_DOWN]
         why = (login or causes)[0].str().replace(". ", ", ")
+        if "current SASL state" in why:
+            return BrokerUnreachable(
+                f"The broker at {self.bootstrap} wants no login there. Set "
+                f"{config.typed('security.protocol')} to SSL or PLAINTEXT, or check the port."
+            )
         if login:
             return BrokerUnreachable(
-                f"The broker at {self.bootstrap} refuses the login ({why}). "
-                "Check KAFKA_SASL_USERNAME, KAFKA_SASL_PASSWORD and KAFKA_SASL_MECHANISM."
+                f"The broker at {self.bootstrap} refuses the login ({why}). Check "
+                f"{config.typed('sasl.username', 'sasl.password', 'sasl.mechanism')}."
             )
         if self.ours:
             return BrokerUnreachable(
@@ -148,32 +135,16 @@ class Broker:
                 f"({why}). If somebody stopped it, run: python -m workbook start kafka. Otherwise "
                 "end it by `python -m workbook down`, then restart the kernel or the lab."
             )
-        if not self.security:
-            why += "; it may want a login"
         return BrokerUnreachable(
-            f"The broker at {self.bootstrap} does not let us work ({why}). "
-            "Check KAFKA_BOOTSTRAP_SERVERS and the KAFKA_SECURITY_PROTOCOL and KAFKA_SASL_* "
-            "settings, and that the broker runs."
+            f"The broker at {self.bootstrap} does not let us work ({why}). Check "
+            f"{config.typed('bootstrap.servers', 'security.protocol')}, and that the broker runs."
         )
 
     def _admin(self, **more: Any) -> AdminClient:
         return AdminClient({**self.client_config(), "log_level": 0, **more})
 
-    def _jaas(self) -> str:
-        scram = self.security.get("sasl.mechanism", "PLAIN").startswith("SCRAM")
-        module = "scram.ScramLoginModule" if scram else "plain.PlainLoginModule"
-        user, password = self.security["sasl.username"], self.security.get("sasl.password", "")
-        return (
-            f"org.apache.kafka.common.security.{module} required "
-            f"username={json.dumps(user, ensure_ascii=False)} "
-            f"password={json.dumps(password, ensure_ascii=False)};"
-        )
-
 
 def external() -> Broker | None:
-    """Return the broker that KAFKA_BOOTSTRAP_SERVERS names, if it is set."""
-    bootstrap = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
-    if not bootstrap:
-        return None
-    security = {to: os.environ[name] for name, to in _SECURITY.items() if os.environ.get(name)}
-    return Broker(bootstrap, security)
+    """Return the broker of KAFKA_BOOTSTRAP_SERVERS or KAFKA_CONFIG, if one is named."""
+    security = config.settings()
+    return Broker(security.pop("bootstrap.servers"), security) if security else None

@@ -6,13 +6,19 @@ A client library that meets a server of another kind may wait, or even abort its
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
+import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 
 from workbook.errors import BrokerUnreachable
+from workbook.kafka.config import CA, CERTIFICATE, HOST_CHECK, KEY, typed
 
-API_VERSIONS = 18
+API_VERSIONS, METADATA = 18, 3
 TLS_ALERT = b"\x15"
+EXPIRED, NOT_YET, OTHER_NAME, OTHER_ADDRESS = 10, 9, 62, 64
+"""OpenSSL's codes of what is wrong with a certificate."""
 
 NOT_KAFKA = "Check KAFKA_BOOTSTRAP_SERVERS: this is the port of another program."
 NO_SUCH_NAME = (
@@ -21,19 +27,97 @@ NO_SUCH_NAME = (
 )
 
 
-def require_kafka(bootstrap: str, within: float) -> None:
-    """Raise ``BrokerUnreachable`` if nobody answers, or a server that is no Kafka broker."""
+def require_kafka(bootstrap: str, within: float, security: Mapping[str, str]) -> None:
+    """Raise ``BrokerUnreachable`` if nobody answers, or a server that isn't such a Kafka broker."""
     link, address = reach(bootstrap, within / 2)
-    with link:
+    protocol = security.get("security.protocol", "")
+    with link as plain:
         link.settimeout(within / 2)
-        with suppress(OSError):  # a server that hangs up already is named by `_receive`
-            link.sendall(struct.pack(">ihhih", 10, API_VERSIONS, 0, 1, -1))
-        head = _receive(link, 8, address)
+        if protocol.endswith("SSL"):
+            link = _over_tls(plain, address, security)
+        try:
+            _require_answer(link, address, protocol)
+        except ssl.SSLError as error:  # with TLS 1.3 a server refuses a certificate only now
+            raise _refused(address, security, error) from None
+
+
+def _require_answer(link: socket.socket, address: str, protocol: str) -> None:
+    with suppress(OSError):  # a server that hangs up already is named by `_receive`
+        link.sendall(struct.pack(">ihhih", 10, API_VERSIONS, 0, 1, -1))
+    head = _receive(link, 8, address)
     size, echo = struct.unpack(">ii", head)
     if echo != 1 or not 10 <= size < 100_000:
         raise BrokerUnreachable(
             f"What answers at {address} is not a Kafka broker (it says {head!r}). {NOT_KAFKA}"
         )
+    if not protocol.startswith("SASL"):
+        _receive(link, size - 4, address)
+        link.sendall(struct.pack(">ihhihi?", 15, METADATA, 7, 2, -1, 0, False))
+        try:
+            _receive(link, 8, address)
+        except BrokerUnreachable:
+            sasl = "SASL_SSL" if protocol == "SSL" else "SASL_PLAINTEXT"
+            raise BrokerUnreachable(
+                f"The broker at {address} wants a login: it answers only who it is. Set "
+                f"{typed('security.protocol')} to {sasl}, and {typed('sasl.mechanism')}, "
+                f"{typed('sasl.username', 'sasl.password')}."
+            ) from None
+
+
+def _over_tls(link: socket.socket, address: str, security: Mapping[str, str]) -> ssl.SSLSocket:
+    """Shake hands as the clients will, which say less of what's wrong."""
+    host, _ = host_and_port(address.rpartition("://")[2]) or ("", 0)
+    context = ssl.create_default_context(cadata=security.get(CA))
+    context.check_hostname = security.get(HOST_CHECK) != "none"
+    try:
+        if KEY in security:
+            with tempfile.NamedTemporaryFile("w") as file:  # nobody else's: its mode is 0600
+                file.write(security[KEY] + security[CERTIFICATE])
+                file.flush()
+                context.load_cert_chain(file.name)
+        return context.wrap_socket(link, server_hostname=host)
+    except OSError as error:
+        raise _refused(address, security, error) from None
+
+
+def _refused(address: str, security: Mapping[str, str], error: OSError) -> BrokerUnreachable:
+    """Return what a handshake's end means, and which setting to look at."""
+    reason = str(getattr(error, "reason", None) or "")
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return _untrusted(address, security, error)
+    if "KEY_VALUES_MISMATCH" in reason:
+        why = "the client certificate and the private key don't belong together"
+        fix = f"Check {typed(CERTIFICATE, KEY)}."
+    elif "ALERT" in reason and KEY not in security:
+        why = "it wants a client certificate"
+        fix = f"Set {typed(CERTIFICATE, KEY)}."
+    elif "ALERT" in reason:
+        why = f"it refuses your client certificate ({reason.lower().replace('_', ' ')})"
+        fix = f"Check that {typed(CERTIFICATE)} hasn't expired, and is signed by whom it trusts."
+    elif isinstance(error, TimeoutError):
+        why, fix = "it doesn't answer", f"Check that it runs, and {typed('security.protocol')}."
+    else:
+        why = "it doesn't speak TLS there"
+        fix = f"Set {typed('security.protocol')} to PLAINTEXT or SASL_PLAINTEXT, or check the port."
+    return BrokerUnreachable(f"No TLS with {address}: {why}. {fix}")
+
+
+def _untrusted(
+    address: str, security: Mapping[str, str], error: ssl.SSLCertVerificationError
+) -> BrokerUnreachable:
+    code, said = error.verify_code, error.verify_message.rstrip(".")
+    if code in (EXPIRED, NOT_YET):
+        why, fix = f"its certificate isn't valid today ({said})", "Its owner must renew it."
+    elif code in (OTHER_NAME, OTHER_ADDRESS):
+        why = f"its certificate has another host name ({said})"
+        fix = f"Correct {typed('bootstrap.servers')}, or set {typed(HOST_CHECK)} to none."
+    else:
+        whose = f"the CA of {typed(CA)}" if CA in security else "a CA that is known here"
+        why, fix = (
+            f"its certificate isn't signed by {whose} ({said})",
+            (f"Set {typed(CA)} to the file with the CA's certificate."),
+        )
+    return BrokerUnreachable(f"The broker at {address} isn't trusted: {why}. {fix}")
 
 
 def reach(bootstrap: str, within: float) -> tuple[socket.socket, str]:
@@ -86,13 +170,17 @@ def listens(host: str, port: int, within: float = 1.5) -> bool:
 
 def _receive(link: socket.socket, size: int, address: str) -> bytes:
     got = b""
-    with suppress(OSError):
+    try:
         while len(got) < size and (more := link.recv(size - len(got))):
             got += more
+    except ssl.SSLError:
+        raise
+    except OSError:
+        pass
     if got[:1] == TLS_ALERT:
         raise BrokerUnreachable(
             f"The server at {address} wants TLS. "
-            "Set KAFKA_SECURITY_PROTOCOL to SSL or SASL_SSL, and KAFKA_SSL_CA_LOCATION."
+            f"Set {typed('security.protocol')} to SSL or SASL_SSL, and {typed(CA)}."
         )
     if len(got) < size:
         raise BrokerUnreachable(

@@ -96,6 +96,8 @@ def settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         "spark.ui.retainedJobs": "20",
         "spark.ui.retainedStages": "50",
         "spark.ui.showConsoleProgress": "false",
+        # Spark's own, and a private key: it is an option of Kafka's source.
+        "spark.redaction.regex": "(?i)secret|password|passphrase|token|access[.]?key|private key",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(min(cores, 4)),
         PROVIDER: IN_MEMORY,

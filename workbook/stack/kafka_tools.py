@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import tempfile
 from pathlib import Path
@@ -26,7 +27,9 @@ def consumer_groups(broker: Broker, *arguments: str) -> str:
     options = broker.spark_options().items()  # Java's names, behind "kafka."
     with tempfile.TemporaryDirectory() as folder:
         login = Path(folder, "client.properties")
-        login.write_text("".join(f"{n.removeprefix('kafka.')}={value}\n" for n, value in options))
+        login.write_text(  # Java reads JSON's escapes
+            "".join(f"{n.removeprefix('kafka.')}={json.dumps(v)[1:-1]}\n" for n, v in options)
+        )
         command = [
             *(str(find_java().command), "-Xmx128m", "-XX:TieredStopAtLevel=1"),
             *("-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8"),

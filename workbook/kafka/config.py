@@ -1,0 +1,317 @@
+"""Reads how to connect to a Kafka of one's own, and translates it for both clients.
+
+``KAFKA_CONFIG`` names a file as Kafka's own tools take it by ``--command-config``. Each name in it
+may be a variable, too: ``ssl.ca.location`` is ``KAFKA_SSL_CA_LOCATION``; the variable wins.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.serialization import pkcs12
+
+from workbook.errors import NotConfigured
+
+FILE, SERVERS = "KAFKA_CONFIG", "KAFKA_BOOTSTRAP_SERVERS"
+OAUTH, JAAS = "OAUTHBEARER", "sasl.jaas.config"
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+MODULES = {
+    "PLAIN": "plain.PlainLoginModule",
+    "SCRAM-SHA-256": "scram.ScramLoginModule",
+    "SCRAM-SHA-512": "scram.ScramLoginModule",
+    OAUTH: "oauthbearer.OAuthBearerLoginModule",
+}
+
+CA, CERTIFICATE, KEY = "ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem"
+HOST_CHECK = "ssl.endpoint.identification.algorithm"
+USER, PASSWORD = "sasl.username", "sasl.password"
+CLIENT, SECRET = "sasl.oauthbearer.client.id", "sasl.oauthbearer.client.secret"
+SCOPE, TOKENS = "sasl.oauthbearer.scope", "sasl.oauthbearer.token.endpoint.url"
+
+# fmt: off
+TABLE = {
+    "bootstrap.servers": ("bootstrap.servers",),
+    "client.dns.lookup": ("client.dns.lookup",),
+    "security.protocol": ("security.protocol",),
+    "sasl.mechanism": ("sasl.mechanism", "sasl.mechanisms"),
+    CA: ("ssl.truststore.certificates", "ssl.ca.location", "ssl.truststore.location"),
+    CERTIFICATE: ("ssl.keystore.certificate.chain", "ssl.certificate.location",
+                  "ssl.keystore.location"),
+    KEY: ("ssl.keystore.key", "ssl.key.location"),
+    HOST_CHECK: (HOST_CHECK,),
+    TOKENS: (TOKENS,),
+    CLIENT: ("", "sasl.oauthbearer.client.credentials.client.id"),  # Java: in its JAAS text
+    SECRET: ("", "sasl.oauthbearer.client.credentials.client.secret"),
+    **dict.fromkeys((USER, PASSWORD, SCOPE), ("",)),
+    **dict.fromkeys(("ssl.key.password", "ssl.keystore.password", "ssl.truststore.password",
+                     "ssl.keystore.type", "ssl.truststore.type", "sasl.oauthbearer.method",
+                     "sasl.login.callback.handler.class"), ("",)),  # found out, or used up
+}
+# fmt: on
+"""librdkafka's name -> Java's, and other names of the same; a path and a PEM are one setting."""
+
+KNOWN = {name: ours for ours, also in TABLE.items() for name in (ours, *also) if name}
+IN_JAAS = {"username": USER, "password": PASSWORD, "clientId": CLIENT, "clientSecret": SECRET}
+IN_JAAS |= {"scope": SCOPE}
+HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
+PEM = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----(.+?)-----END \1-----", re.DOTALL)
+
+
+class Secret(str):
+    """A text that no cell, log or traceback shows by accident: its ``repr`` is masked."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return repr(re.sub(r"//.*@", "//…@", str(self)) if "://" in self else "…")
+
+
+def masked(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return settings whose passwords and keys aren't shown."""
+    hidden = re.compile(r"password|secret|jaas|keystore\.key|key\.pem")
+    return {n: Secret(value) if hidden.search(n) else value for n, value in settings.items()}
+
+
+class Given(NamedTuple):
+    """A setting's value, and its name as the user typed it."""
+
+    value: str
+    name: str
+
+
+def given() -> dict[str, Given]:
+    """Return what file and variables say, by librdkafka's names; raise ``NotConfigured``."""
+    path, found = os.environ.get(FILE), dict[str, Given]()
+    if path:
+        try:
+            raw = Path(path).read_bytes()
+        except OSError as error:
+            _refuse(f"Expected a file in {FILE}, but {path} can't be read: {error.strerror}")
+        for name, value in properties(raw).items():
+            if name not in KNOWN and name != JAAS:
+                shown = name if re.fullmatch(r"[a-z.]{1,60}", name) else "a line that is none"
+                _refuse(
+                    f"Expected settings to connect and log in with in {path}, but got {shown}. "
+                    f"Leave it out of the file of {FILE}, or correct it: docs/own-servers.md lists "
+                    "the names."
+                )
+            found |= _named(name, Given(value, f"{name} in {path}"))
+    for variable, value in os.environ.items():
+        name = variable.removeprefix("KAFKA_").lower().replace("_", ".")
+        if value and re.match("KAFKA_(SECURITY|SASL|SSL)_", variable):
+            if name not in KNOWN and name != JAAS:
+                _refuse(f"{variable} isn't known. Unset it; docs/own-servers.md lists the names.")
+            found |= _named(name, Given(value, variable))
+    if servers := os.environ.get(SERVERS):
+        found["bootstrap.servers"] = Given(servers, SERVERS)
+    return found
+
+
+def typed(*names: str) -> str:
+    """Return how the user names these settings: in the file, or by variables."""
+    said, file = given(), os.environ.get(FILE)
+
+    def one(name: str) -> str:
+        if name in said:
+            return said[name].name
+        shown = TABLE[name][1] if name in (CA, CERTIFICATE, KEY) else name
+        return f"{shown} in {file}" if file else f"KAFKA_{shown.upper().replace('.', '_')}"
+
+    *before, last = (one(name) for name in names)
+    before = [each.removesuffix(last[last.find(" in ") :]) for each in before]
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def _named(name: str, one: Given) -> dict[str, Given]:
+    if name != JAAS:
+        return {KNOWN[name]: one}
+    pairs = re.findall(r"""([\w.]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s;]+))""", one.value)
+    options = {key: re.sub(r"\\(.)", r"\1", a) or b or c for key, a, b, c in pairs}
+    return {to: Given(options[k], one.name) for k, to in IN_JAAS.items() if k in options}
+
+
+def properties(raw: bytes) -> dict[str, str]:
+    """Parse a file of Java's properties, in UTF-8 or, as Java writes them, Latin-1."""
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = raw.decode("latin-1")
+    text, found = re.sub(r"(?m)^\s*[#!].*$", "", text), {}
+    text = re.sub(r"(?<!\\)((?:\\\\)*)\\\r?\n[ \t\f]*", r"\1", text)  # a line that goes on
+    for line in filter(None, map(str.lstrip, re.split(r"[\r\n]+", text))):
+        parts = re.match(r"((?:\\.|[^\\=:\s])*)\s*[=:]?\s*(.*)", line)
+        assert parts is not None
+        found[_unescaped(parts[1])] = _unescaped(parts[2])
+    return found
+
+
+def _unescaped(text: str) -> str:
+    special = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
+
+    def one(found: re.Match[str]) -> str:
+        code = found[1]
+        return chr(int(code[1:], 16)) if len(code) > 1 else special.get(code, code)
+
+    return re.sub(r"\\(u[0-9a-fA-F]{4}|.)", one, text)
+
+
+# --- for librdkafka -----------------------------------------------------------------------------
+
+
+def settings() -> dict[str, str]:
+    """Return librdkafka's settings, certificates as PEM texts; {} where none names a broker.
+
+    Raises ``NotConfigured`` with the name of what's missing or wrong.
+    """
+    if not (os.environ.get(FILE) or os.environ.get(SERVERS)):
+        return {}
+    said = given()
+    if "bootstrap.servers" not in said:
+        _refuse(f"No broker is named. Set {typed('bootstrap.servers')}, or {SERVERS}")
+    protocol = said.get("security.protocol", Given("", "")).value.upper()
+    if protocol and protocol not in PROTOCOLS:
+        _choose(said["security.protocol"], PROTOCOLS)
+    if not protocol and (more := said.keys() - {"bootstrap.servers", "client.dns.lookup"}):
+        name = said[min(more)].name
+        _refuse(f"{name} is set, but no protocol. Set {typed('security.protocol')} to one of "
+                f"{', '.join(PROTOCOLS[1:])}")  # fmt: skip
+    kept = ("bootstrap.servers", "client.dns.lookup")
+    made = {name: said[name].value for name in kept if name in said}
+    if protocol:
+        made["security.protocol"] = protocol
+    if protocol.startswith("SASL"):
+        made |= _login(said)
+    if protocol.endswith("SSL"):
+        made |= _certificates(said)
+    return made
+
+
+def _login(said: Mapping[str, Given]) -> dict[str, str]:
+    mechanism = said.get("sasl.mechanism", Given("", typed("sasl.mechanism")))
+    made = {"sasl.mechanism": mechanism.value.upper()}
+    if mechanism.value.upper() not in MODULES:
+        _choose(mechanism, MODULES)
+    needed = [USER, PASSWORD]
+    if mechanism.value.upper() == OAUTH:
+        needed = [CLIENT, SECRET, TOKENS]
+        made["sasl.oauthbearer.method"] = "oidc"
+    for name in needed:
+        if not (name in said and said[name].value):
+            _refuse(f"A login by {mechanism.value} needs {name}. Set {typed(name)}")
+    return made | {name: said[name].value for name in (*needed, SCOPE) if name in said}
+
+
+def _certificates(said: Mapping[str, Given]) -> dict[str, str]:
+    made, none = {}, Given("", "")
+    if HOST_CHECK in said:
+        made[HOST_CHECK] = "https" if said[HOST_CHECK].value.lower() == "https" else "none"
+    store = said.get("ssl.keystore.password", none).value
+    password = said.get("ssl.key.password", none).value or store
+    if CA in said:
+        _, trusted = _pems(said[CA], said.get("ssl.truststore.password", none).value)
+        made[CA] = trusted or _refuse(f"{said[CA].name} has no certificate. Name a PEM file")
+    if CERTIFICATE in said:
+        key, made[CERTIFICATE] = _pems(said[CERTIFICATE], store or password, password)
+        if KEY in said:
+            key, _ = _pems(said[KEY], password)
+        asked = said.get(KEY, said[CERTIFICATE]).name
+        made[KEY] = key or _refuse(f"{asked} has no private key. Name a PEM file that has it")
+    elif KEY in said:
+        _refuse(f"{said[KEY].name} is set, but no certificate. Set {typed(CERTIFICATE)}")
+    return made
+
+
+def _pems(one: Given, store: str, password: str = "") -> tuple[str, str]:
+    """Return the private key and the certificates of a PEM, DER or PKCS12 file, or of a text."""
+    raw = _bytes(one)
+    blocks = [(kind.decode(), _tidy(kind, body)) for kind, body in PEM.findall(raw)]
+    keys = [block for kind, block in blocks if kind.endswith("PRIVATE KEY")]
+    try:
+        if blocks:
+            key = _unlocked(keys[0], password or store) if keys else None
+            found = [x509.load_pem_x509_certificate(b) for k, b in blocks if k == "CERTIFICATE"]
+        elif raw[:4] in (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce"):
+            _refuse(
+                f"{one.name} is a keystore in Java's own form (JKS). Convert it: keytool "
+                f"-importkeystore -srckeystore {one.value} -destkeystore new.p12 -deststoretype "
+                "PKCS12"
+            )
+        else:
+            try:
+                key, found = None, [x509.load_der_x509_certificate(raw)]
+            except ValueError:
+                held = pkcs12.load_pkcs12(raw, store.encode() or None)
+                key = held.key
+                found = [c.certificate for c in (held.cert, *held.additional_certs) if c]
+    except (ValueError, TypeError):
+        _refuse(f"{one.name} names no certificate or key that can be read: it's no PEM and no "
+                "PKCS12, or its password is wrong or missing. Check the file and its "
+                f"{'password' if store or password else 'password, which is not set'}")  # fmt: skip
+    form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8  # Java reads no other
+    private = key.private_bytes(*form, serialization.NoEncryption()).decode() if key else ""
+    return private, "".join(c.public_bytes(form[0]).decode() for c in found)
+
+
+def _bytes(one: Given) -> bytes:
+    if "-----BEGIN" in one.value:
+        return one.value.encode()
+    path = Path(one.value)
+    try:
+        if path.is_dir():
+            files = sorted(each for each in path.iterdir() if each.is_file())
+            return b"\n".join(r for f in files if b"BEGIN CERTIFICATE" in (r := f.read_bytes()))
+        return path.read_bytes()
+    except OSError as error:
+        _refuse(f"{one.name} names {path}, which can't be read: {error.strerror}. Check the path")
+
+
+def _tidy(kind: bytes, body: bytes) -> bytes:
+    """Return a PEM block by its lines; a file of properties may have blanks in their place."""
+    lines = body.strip() if b":" in body else b"\n".join(body.split())
+    return b"-----BEGIN %b-----\n%b\n-----END %b-----\n" % (kind, lines, kind)
+
+
+def _unlocked(pem: bytes, password: str) -> Any:
+    try:
+        return serialization.load_pem_private_key(pem, password.encode() or None)
+    except TypeError:  # it has none, or needs one
+        return serialization.load_pem_private_key(pem, None)
+
+
+# --- for Java -----------------------------------------------------------------------------------
+
+
+def java(ours: Mapping[str, str]) -> dict[str, str]:
+    """Translate librdkafka's settings for Java's client."""
+    made = {java: value for n, value in ours.items() if (java := TABLE.get(n, ("",))[0])}
+    if CA in ours:
+        made["ssl.truststore.type"] = "PEM"
+    if KEY in ours:
+        made["ssl.keystore.type"] = "PEM"
+    if made.get(HOST_CHECK) == "none":
+        made[HOST_CHECK] = ""
+    if module := MODULES.get(ours.get("sasl.mechanism", "")):
+        options = {key: ours[name] for key, name in IN_JAAS.items() if name in ours}
+        quoted = (f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in options.items())
+        made[JAAS] = f"org.apache.kafka.common.security.{module} required {' '.join(quoted)};"
+        if TOKENS in ours:
+            made["sasl.login.callback.handler.class"] = HANDLER
+    return made
+
+
+def _choose(one: Given, known: Any) -> NoReturn:
+    got = f"it is {one.value!r}" if one.value else "it isn't set"
+    _refuse(
+        f"Expected {', '.join(known)} for {one.name}, but {got}. Set it to what your broker has"
+    )
+
+
+def _refuse(text: str) -> NoReturn:
+    raise NotConfigured(text if text.endswith(".") else f"{text}.")
