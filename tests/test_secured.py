@@ -100,7 +100,8 @@ def test_both_clients_get_in_by_each_form(secured: Secured, named, spark) -> Non
         assert producer.flush(20) == 0, form
         read = spark.read.format("kafka").options(**broker.spark_options(), subscribe=topic.name)
         assert form.encode() in [bytes(row.value) for row in read.load().collect()], form
-        plan = read.load()._jdf.queryExecution().toString()
+        stream = spark.readStream.format("kafka").options(**broker.spark_options())
+        plan = stream.option("subscribe", topic.name).load()._jdf.queryExecution().toString()
         assert "kafka.security.protocol" in plan
         assert not any(secret in plan for secret in (PASSWORD, "PRIVATE KEY", "required username"))
     assert consumer_groups(broker, "--list").strip() == ""
