@@ -13,6 +13,7 @@ import os
 import secrets
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ def replayed(broker: Broker, records: int) -> Topic:
     broker.create(clicks)
     GroupWorkload(config, clicks.name, 3).run()
     real = [
-        (message.value(), message.key(), message.partition(), 0)
+        (message.value(), message.key(), message.partition() or 0, 0)
         for message in read_messages(config, CONSUMER_OFFSETS)
     ]
     copy = new_topic("offsets", "bench", PARTITIONS)
@@ -103,7 +104,7 @@ def live(spark: Any, broker: Broker, commits: int) -> None:
     windows = WindowedStore(checkpoint / "windows.db", "group", reading=True)
     mine = f"{clicks.name}.live"
     consumer = Consumer({**config, "group.id": mine, "log_level": 0})
-    delays, asks = [], {"get": [], "all": [], "fetch": [], "fetch_all": []}
+    delays, asks = list[float](), defaultdict[str, list[float]](list)
     for offset in range(1, commits + 1):
         place = TopicPartition(clicks.name, 0, offset)
         consumer.commit(offsets=[place], asynchronous=False)
@@ -113,7 +114,7 @@ def live(spark: Any, broker: Broker, commits: int) -> None:
             time.sleep(0.005)
         delays.append(time.monotonic() - began)
         now = int(time.time() * 1000)
-        questions: dict[str, Callable[[], object]] = {
+        questions: dict[str, Callable[..., object]] = {
             "get": lambda: store.get(mine),
             "all": store.all,
             "fetch": lambda now=now: list(windows.fetch(mine, now - 600_000, now)),

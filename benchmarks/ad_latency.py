@@ -70,7 +70,7 @@ def waits(looks: Looks, messages: list[Message], since: int) -> np.ndarray[Any, 
         mine = [m for m in messages if m.partition() == partition]
         ends = np.array([ends.get(partition, 0) for _, ends in looks.seen])
         offsets = np.array([m.offset() for m in mine], np.int64)
-        arrivals = np.array([int(dict(m.headers())[ARRIVAL]) for m in mine], np.int64)
+        arrivals = np.array([int(dict(m.headers() or [])[ARRIVAL] or 0) for m in mine], np.int64)
         at = times[np.searchsorted(ends, offsets, side="right")]
         found.append((at - arrivals)[arrivals >= since])
     return np.concatenate(found)

@@ -82,10 +82,10 @@ class LongLived:
 
     def send(self, values: list[bytes], arrivals: list[int]) -> None:
         for value, arrival in zip(values, arrivals, strict=True):
-            key, headers = hashlib.sha1(value).digest(), [(ARRIVAL, str(arrival))]
+            key, at = hashlib.sha1(value).digest(), str(arrival)
             while True:
                 with suppress(BufferError):
-                    self._producer.produce(self.topic, value, key, headers=headers)
+                    self._producer.produce(self.topic, value, key, headers={ARRIVAL: at})
                     break
                 self._producer.poll(0.1)
         self._producer.poll(0)
@@ -238,7 +238,7 @@ class Memory(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        java = SparkContext._gateway.proc.pid
+        java = SparkContext._gateway.proc.pid  # type: ignore[union-attr]
         while not self._over.wait(0.2):
             sizes = {}
             for process in family(java):

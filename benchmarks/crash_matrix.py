@@ -131,7 +131,7 @@ def section(system: str, runs: list[Run], variants: list[Variant]) -> Iterator[s
         if group:
             yield from _table(runs, group)
     for variant in variants:
-        promise = " or ".join(variant.promises)
+        promise = " or ".join(variant.promises or ())
         rule = f"that nothing is {promise}" if promise else "nothing"
         yield f"- **{variant.name}**: {variant.does}. Promises {rule}."
     yield from ("", *_recovery(runs, variants), "")

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
 
@@ -57,7 +58,7 @@ def rows(numbers: list[int], offset: int) -> pa.Table:
     made = []
     for number in numbers:
         topic = f"orders-{number % TOPICS}"
-        member = {"member_id": "m" * 40, "client_id": "app-1", "host": "/10.0.0.1"}
+        member: dict[str, Any] = {"member_id": "m" * 40, "client_id": "app-1", "host": "/10.0.0.1"}
         member |= {"instance_id": None, "session_timeout": 45_000, "rebalance_timeout": 300_000}
         member |= {"topics": [topic], "assigned": [{"topic": topic, "partitions": [0, 1, 2]}]}
         details = {"protocol": "classic", "generation": 3, "members": [member, member]}
@@ -78,8 +79,8 @@ def measure(folder: Path, groups: int, looks: int, changed: int) -> list[float]:
     took, draw = [], random.Random(1)
     for turn in range(looks + 2):
         if changed and turn:
-            some = rows(sorted(draw.sample(range(groups), changed)), 100 + turn)
-            store.write(some, Batch("bench", turn))
+            some = sorted(draw.sample(range(groups), min(changed, groups)))
+            store.write(rows(some, 100 + turn), Batch("bench", turn))
         now[0] += 1
         ends.grow(now[0], 1000 + turn)
         began = time.process_time()

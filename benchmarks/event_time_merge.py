@@ -105,7 +105,7 @@ def fast(spark: Any, broker: Broker, given: Input, per_batch: int) -> Callable[[
     raw = kafka_stream(spark, broker, given.names, max_per_batch=per_batch)
     rows = merged_visits(raw, letters, given.names, PARTITIONS, LIMITS)
     out = MergedTopic(config, visits.name, given.names, letters)
-    with start_query(rows, [out, Clocks(given.names)], place) as running:
+    with start_query(rows, [out, Clocks(given.names, PARTITIONS)], place) as running:
         running.process_all()
         batches = [json.loads(p.json) for p in running.query.recentProgress]
 

@@ -78,10 +78,10 @@ class Streams:
         producer.send_block(self.buys.block(self.stuck, self.ordered))
         producer.close()
         for topic in self.names:
-            with DeliveringProducer(self.config, topic) as producer:
+            with DeliveringProducer(self.config, topic) as beats:
                 for partition in range(PARTITIONS):
                     beat = Heartbeat(self.now).to_json()
-                    producer.produce(beat, None, partition, timestamp=self.now)
+                    beats.produce(beat, None, partition, timestamp=self.now)
 
 
 class Most(Clocks):
@@ -106,7 +106,8 @@ def merge(spark: Any, broker: Broker, streams: Streams, lead: str | None) -> tup
     else:
         raw = clamped_stream(*shared, lead, max_per_batch=PER_BATCH)
     rows = merged_visits(raw, letters, streams.names, PARTITIONS, LIMITS)
-    out, clocks = MergedTopic(config, visits.name, streams.names, letters), Most(streams.names)
+    clocks = Most(streams.names, PARTITIONS)
+    out = MergedTopic(config, visits.name, streams.names, letters)
     began = time.monotonic()
     with start_query(rows, [out, clocks], place) as running:
         running.process_all()

@@ -15,8 +15,10 @@ import secrets
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
@@ -70,7 +72,7 @@ def main() -> None:
 def after_a_kill(target: Migration) -> float:
     """Kill `run migrate` behind its third range; return the seconds until one more is finished."""
     command = [sys.executable, "-m", "workbook", "run", "migrate", "--schema", target.schema]
-    quiet = {"stdout": subprocess.DEVNULL, "start_new_session": True}
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "start_new_session": True}
     killed = subprocess.Popen([*command, "--again", "--rate", "20000"], **quiet)
     wait(target, lambda finished: 3 <= finished < 60)
     end_now(family(killed.pid))  # with its Spark, which would finish a range or two
@@ -83,7 +85,7 @@ def after_a_kill(target: Migration) -> float:
     return took
 
 
-def wait(target: Migration, far_enough) -> None:
+def wait(target: Migration, far_enough: Callable[[int], bool]) -> None:
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         try:

@@ -16,7 +16,6 @@ import json
 import os
 import secrets
 import shutil
-import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -67,7 +66,7 @@ def recomputed(stream: PositionStream, updates: int) -> pd.DataFrame:
     """Compute who holds what with DuckDB, from the stream's own list of its messages."""
     log = stream.expected(0, updates)
     log["number"] = range(len(log))
-    return duckdb.from_df(log).query("log", TRUTH).df().set_index("client")
+    return duckdb.from_df(log).query("log", TRUTH).df().set_index("client")  # type: ignore[union-attr]
 
 
 class Table:
@@ -186,7 +185,7 @@ def main() -> None:
                 for _ in range(options.runs)
             ]
             report(f"Kafka Streams, {name}", found, options.updates)
-    table, figures = Table(broker, topic, right), {}
+    table, figures = Table(broker, topic, right), dict[str, list[Cost]]()
     for _ in range(options.runs):
         one_session(table, options, figures)
     for name, costs in figures.items():
@@ -221,7 +220,7 @@ def _warm(batches: list[dict[str, Any]], updates: int) -> Cost:
     """Return the time of all updates at the pace of the batches after the first."""
     later = batches[1:]
     rows = sum(batch["numInputRows"] for batch in later)
-    seconds = statistics.fsum(batch["durationMs"]["triggerExecution"] for batch in later) / 1000
+    seconds = sum(batch["durationMs"]["triggerExecution"] for batch in later) / 1000
     return Cost(seconds * updates / rows, float("nan"))
 
 

@@ -114,7 +114,7 @@ def places(
 
 def held(process: psutil.Process, folders: dict[str, Path], *, collect: bool) -> Counter[str]:
     """Return what the processes and the folders of a system hold, by quantity."""
-    found = Counter[str]()
+    found: Any = Counter()
     for member in family(process):
         with suppress(psutil.Error), member.oneshot():
             kind = "Java" if member.name() == "java" else "other"
@@ -166,7 +166,8 @@ def report(series: dict[tuple[str, str], list[tuple[float, float]]]) -> Iterator
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=60)
-    minutes, over, series = parser.parse_args().minutes, Event(), defaultdict(list)
+    minutes, over = parser.parse_args().minutes, Event()
+    series = defaultdict[tuple[str, str], list[tuple[float, float]]](list)
     end_like_ctrl_c()
     folder = Path(tempfile.mkdtemp(prefix="soak-"))  # of temporary files: none may be left
     tempfile.tempdir = str(folder)
@@ -174,7 +175,8 @@ def main() -> None:
     with suppress(KeyboardInterrupt), ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         broker, url = addresses.kafka("bench"), addresses.database("bench")
-        stack.callback(lambda: (client.lease().close(), folders.gone(30)))
+        stack.callback(folders.gone, 30)
+        stack.callback(client.lease().close)
         stack.callback(over.set)
         for name in FEEDS:
             feed(broker, over, name)
@@ -191,9 +193,9 @@ def main() -> None:
                     name: held(process, of, collect=number % COLLECT_EVERY == 0)
                     for name, process, of in places(runs, folder / "state")
                 }
-                with psycopg.connect(url) as asked:
-                    [[size]] = asked.execute("SELECT pg_database_size(current_database())")
-                    [[users]] = asked.execute("SELECT count(*) FROM pg_stat_activity")
+                with psycopg.connect(url) as database:
+                    [[size]] = database.execute("SELECT pg_database_size(current_database())")
+                    [[users]] = database.execute("SELECT count(*) FROM pg_stat_activity")
                 found["postgres"] |= {"tables MB": size / 1e6, "connections": users}
                 found["temporary folder"] = Counter({"temp files": len(os.listdir(folder)) - 2})
                 for name, quantities in found.items():

@@ -77,13 +77,13 @@ class HyperLogLog:
         return ds.hll_sketch.deserialize(sketch).get_estimate()
 
 
-KINDS = (
+KINDS: tuple[Theta | HyperLogLog, ...] = (
     *(Theta(log_k) for log_k in (11, 12, 13)),
     *(HyperLogLog(12, kind) for kind in (ds.tgt_hll_type.HLL_8, ds.tgt_hll_type.HLL_4)),
 )
 
 
-def seconds(work: Callable[[], object]) -> float:
+def seconds(work: Callable[..., object]) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began

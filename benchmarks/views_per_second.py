@@ -226,7 +226,7 @@ def main() -> None:
     print("| | messages/s, best | median | CPU µs per message |\n| --- | --- | --- | --- |")
     floors = [cost(lambda: floor(broker, topic, right.messages))[0] for _ in range(options.runs)]
     report("raw consumer, nothing parsed", floors, right.messages)
-    starts, colds, warms, natives = [], [], [], []
+    starts, colds, warms, natives = [], [], list[Cost](), list[Cost]()
     for _ in range(options.runs):
         start, spark = cost(lambda: session.spark_session(quiet=True))
         cold, check = cost(lambda: by_clocks(spark, broker, topic, right))  # noqa: B023

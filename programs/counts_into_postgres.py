@@ -64,7 +64,7 @@ LIMITED = ("bytes", "string", "collectionItems")  # else 14 bytes that announce 
 LIMITS = {f"org.apache.avro.limits.{it}.maxLength": "10000000" for it in LIMITED}
 UNKNOWN = "with an unknown schema"
 ANEW = "drop both tables, and name a new --checkpoint."
-LOST = {}  # by micro-batch: what `write` has found
+LOST: dict = {}  # by micro-batch: what `write` has found
 BEYOND = "Spark can't read a record's own timestamp. Delete the record, " + ANEW
 
 

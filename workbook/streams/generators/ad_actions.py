@@ -220,11 +220,12 @@ class AdActionStream(PacedStream):
         return reasons
 
 
-def prepare(topic: str, registry_url: str) -> dict[str, tuple[int, ...]]:
+def prepare(topic: str, registry_url: str) -> dict[str, tuple[int, int]]:
     """Register both versions for the topic's values; returns what the stream needs of it: ids."""
     from workbook.kafka.registry import register
 
-    return {"ids": tuple(register(registry_url, f"{topic}-value", text) for text in VERSIONS)}
+    first, second = (register(registry_url, f"{topic}-value", text) for text in VERSIONS)
+    return {"ids": (first, second)}
 
 
 def _reason(value: bytes, schemas: dict[int, str], arrival: int) -> str | None:
