@@ -1,6 +1,6 @@
 """How long it takes to get going: broker, session, generator, first count.
 
-    .venv/bin/python benchmarks/startup.py
+    .venv/bin/python benchmarks/startup.py [RUNS]
 
 Each figure comes from fresh processes; the median of the runs is printed with its range.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-RUNS = 5
+RUNS = int(*(sys.argv[1:] or ["5"]))
 EVENTS = 1_000_000
 NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "00_start_here.ipynb"
 
@@ -82,8 +82,12 @@ def main() -> None:
     for what, query in {"usable": "", "and its first query": "spark.range(3).count()"}.items():
         code = SESSION.format(query=query)
         report(f"Spark session, {what}", "s", [seconds(code) for _ in range(RUNS)])
-    report(f"generator, {EVENTS:,} events unpaced", "messages/s", [rate() for _ in range(3)])
-    report("chapter 00, kernel start to first count", "s", [first_count() for _ in range(3)])
+    report(
+        f"generator, {EVENTS:,} events unpaced", "messages/s", [rate() for _ in range(min(3, RUNS))]
+    )
+    report(
+        "chapter 00, kernel start to first count", "s", [first_count() for _ in range(min(3, RUNS))]
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Compares sketches of an ad's viewers: theta and HyperLogLog, both of Apache DataSketches.
 
-    .venv/bin/python benchmarks/viewers.py
+    .venv/bin/python benchmarks/viewers.py [DRAWS]
 
 The error is that of a union of eight parts, as partitions and micro-batches make it (root mean
 square of 32 draws). Then one day of 3,000,000 views: ads by Zipf's law, users evenly. The last part
@@ -32,7 +32,7 @@ from workbook.sinks.viewers import VIEWERS, add_sketches, sketch_of
 from workbook.stack.addresses import database
 from workbook.streams.generators.ad_actions import ZIPF_EXPONENT
 
-DRAWS, PARTS = 32, 8
+DRAWS, PARTS = int(*(sys.argv[1:] or ["32"])), 8
 ADS, USERS, VIEWS = 5_000, 500_000, 3_000_000
 
 

@@ -62,7 +62,7 @@ def test_each_anomaly_is_counted_and_shown() -> None:
         (LETTERS.replace({"offset": LETTERS["offset"][0]}, 9999), 2),
     ):
         assert judge(placed, COUNTS, ACCOUNTING, moved).counts["letters lost"] == wrong
-    verdict = judge(EXPECTED, foreign, {}, Counter(LETTERS["reason"]))
+    verdict = judge(EXPECTED, foreign, {}, LETTERS)
     assert not verdict.clean
     assert "nobody's" in verdict._repr_html_()
     assert "counted twice         7" in str(verdict)

@@ -84,8 +84,6 @@ def test_a_kill_takes_what_the_process_has_started_and_notes_when(tmp_path: Path
     process = psutil.Popen([sys.executable, "-c", code])
     until(process.children, "its child")
     [child] = process.children()
-    kill_family(child.pid, tmp_path, "after-send")
-    assert child.is_running(), "no child of ours: its number may be a stranger's by now"
     kill_family(process.pid, tmp_path, "after-send")
     process.wait(10)
     until(

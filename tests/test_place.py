@@ -58,7 +58,7 @@ def test_a_file_that_is_cut_off_or_of_another_version_counts_for_nothing(kept, t
     remember("Publish a count", 1)
     assert repr(place()).startswith("1 of ")
     assert json.loads(kept.read_text()) == solved()
-    assert [f.read_text() for f in kept.parent.glob("*.damaged-*")] == [text] * damaged
+    assert [f.read_text() for f in kept.parent.glob("*.damaged")] == [text] * damaged
 
 
 def test_two_kernels_that_solve_at_once_lose_nothing(kept) -> None:

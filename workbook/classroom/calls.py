@@ -55,9 +55,7 @@ def attempt(function: Callable[..., Any], *args: Any, seconds: float = LIMIT_SEC
     return Attempt(bounded(ended.value), ended.error, out.getvalue(), ended.timed_out)
 
 
-def attempt_twice(
-    answer: Callable[..., Any], args: tuple[Any, ...], between: Callable[[], None]
-) -> Attempt:
+def attempt_twice(answer: Callable[..., Any], args: tuple[Any, ...]) -> Attempt:
     """Call an answer with copies, twice, to see whether it changes its input or keeps anything."""
     mine, again = copy.deepcopy(args), copy.deepcopy(args)
     first = attempt(answer, *mine)
@@ -66,7 +64,6 @@ def attempt_twice(
         first = replace(first, afterwards=mine)
     if first.too_much:
         return first
-    between()
     second = attempt(answer, *again)
     shown = "" if alike(first.result, second.result) else second.shown
     return replace(first, timed_out=second.timed_out, second=shown)

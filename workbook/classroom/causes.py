@@ -150,8 +150,7 @@ def _forms(value: Any, expected: Any) -> list[tuple[str, str]] | None:
 def other_numbers(value: Any, expected: Any) -> str:
     """Return the cause where 10.0 or True is in the place of an equal whole number, or ''."""
     found = type_name(value)
-    number = isinstance(expected, int)
-    if number and found.startswith("numpy.") and not isinstance(value, float):
+    if isinstance(expected, int) and found.startswith("numpy.") and not isinstance(value, float):
         return f"This is a {found}, which `json.dumps` refuses: put `int(...)` around it."
     if type(expected) is int and (isinstance(value, bool) or not isinstance(value, int)):
         return f"Right values, of type {found} where a whole number (int) is expected."
@@ -163,15 +162,10 @@ def other_numbers(value: Any, expected: Any) -> str:
 
 def _places(value: Any, expected: Any) -> Iterator[tuple[Any, Any]]:
     """Yield what two equal containers hold in the same place."""
-    mine, asked = (  # each a key with its value, or an element
-        list[Sequence[Any]](dict.items(held))
-        if isinstance(held, dict)
-        else [(each,) for each in parts(held)]
-        for held in (value, expected)
-    )
     if isinstance(expected, (dict, set, frozenset)):
-        by_key = {each[0]: each for each in mine}
-        asked = [each for each in asked if each[0] in by_key]
-        mine = [by_key[each[0]] for each in asked]
-    for pair in zip(mine, asked, strict=False):
-        yield from zip(*pair, strict=False)
+        mine = {each: each for each in value}
+        yield from ((mine.get(each, each), each) for each in expected)
+    if isinstance(expected, dict):
+        yield from ((value.get(each), held) for each, held in expected.items())
+    elif not isinstance(expected, (set, frozenset)):
+        yield from zip(parts(value), parts(expected), strict=False)

@@ -127,7 +127,6 @@ class Problem:
         return Card(State.TASK, self.name, (Part("", self.task),))._repr_html_()
 
     def _remember(self, answer: Any) -> tuple[Part, ...]:
-        """Keep an answer for the next kernel; say so where it can't be kept."""
         try:
             remember(self.name, answer)
         except Exception as error:  # a full disk, a folder that is gone: the answer stays right

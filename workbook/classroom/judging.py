@@ -7,7 +7,6 @@ import inspect
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from typing import Any
 
 from workbook.classroom.calls import Attempt, alike, attempt, attempt_twice, same
@@ -147,8 +146,7 @@ def _attempts(answer: Any, cases: Sequence[Case], say: Say) -> list[Attempt]:
         slow = time.monotonic() - began > WHOLE_SECONDS
         if slow and not all(map(_passes, cases, attempts)):  # what is wrong shows already
             break
-        late, heard = Attempt(timed_out=True), partial(say, number)
-        attempts.append(late if slow else attempt_twice(answer, case.args, heard))
+        attempts.append(Attempt(timed_out=True) if slow else attempt_twice(answer, case.args))
         if attempts[-1].too_much:
             break
     return attempts

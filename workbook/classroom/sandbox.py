@@ -33,8 +33,8 @@ from workbook.errors import CheckBroke
 ROOM = 2**30
 """How much more memory a check may take than the notebook has."""
 
-SILENCE = LIMIT_SECONDS + 1.5
-"""Seconds without a word after which a child hangs: it speaks before each call, and stops it."""
+SILENCE = 2 * LIMIT_SECONDS + 1.5
+"""Seconds without a word after which a child hangs: it stops both calls of a case before that."""
 
 _MOST_CPU = 60
 

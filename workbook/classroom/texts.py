@@ -13,12 +13,13 @@ import json
 import os
 import sys
 import textwrap
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from types import CodeType
 from typing import Any
+
+import msgspec
 
 from workbook.classroom.render import Part
 from workbook.classroom.showing import show
@@ -91,28 +92,21 @@ def text_of(answer: Any) -> str:
 
 
 def remember(name: str, answer: Any) -> None:
-    """Keep the text of an answer that has passed; only where the lab names a file for it.
-
-    A file that can't be parsed is left beside the new one. Raises ``OSError`` where it can't.
-    """
+    """Keep the text of an answer that has passed; only where the lab names a file for it."""
     file = _file()
     if file is None:
         return
-    held = os.open(file.parent, os.O_RDONLY)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX)  # two kernels may write at the same time
+    unfinished = file.with_suffix(".unfinished")
+    with file.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two kernels may write at the same time
+        kept = dict[str, Any]()
         try:
             kept = _kept(file)
         except ValueError:
-            kept = {}
-            file.rename(file.with_name(f"{file.name}.damaged-{time.time_ns()}"))
-        kept.pop(name, None)  # the newest is the last
-        kept[name] = text_of(answer)
-        unfinished = file.with_suffix(".unfinished")
+            file.rename(file.with_suffix(".damaged"))
+        kept = {**{other: kept[other] for other in kept if other != name}, name: text_of(answer)}
         unfinished.write_text(json.dumps(kept, indent=1, ensure_ascii=False), encoding="utf-8")
         unfinished.replace(file)
-    finally:
-        os.close(held)
 
 
 def solved(file: Path | None = None) -> dict[str, str]:
@@ -128,13 +122,7 @@ def solved(file: Path | None = None) -> dict[str, str]:
 
 def _kept(file: Path) -> dict[str, Any]:
     """Return what a file holds, if there is one; raise ``ValueError`` where it was cut off."""
-    try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    if not isinstance(kept, dict):
-        raise ValueError("Expected the texts of answers by their names.")
-    return kept
+    return msgspec.json.decode(file.read_bytes(), type=dict[str, Any]) if file.exists() else {}
 
 
 def _file() -> Path | None:

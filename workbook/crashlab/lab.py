@@ -76,6 +76,7 @@ class CrashLab:
         self._victim: Victim | None = None
         self._kills: list[Kill] = []
         self._restarts: list[float] = []
+        self._over = False
         self._folder.mkdir(parents=True)
         if replaces:
             self._replace_the_former()
@@ -170,7 +171,7 @@ class CrashLab:
     @property
     def state(self) -> str:
         """Return new, running, killed (it may be restarted), finished, failed or closed."""
-        if not self._folder.exists():
+        if self._over or not self._folder.exists():
             return "closed"
         if self._victim is None:
             return "new"
@@ -236,6 +237,7 @@ class CrashLab:
             former._end()
 
     def _end(self) -> None:
+        self._over = True
         if self._victim is not None:
             self._victim.kill()
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -22,17 +22,14 @@ IN_TIME_S = 20.0
 
 
 def kill_family(pid: int, folder: Path, point: str | None) -> None:
-    """Kill a process and all its descendants; the caller, if among them, last.
-
-    It is the caller, one above it or its child: a number alone may be a stranger's by now.
-    """
+    """Kill a process and all its descendants; the caller, if among them, last."""
     with suppress(OSError):  # the folder may be on its way out
         (folder / NOTE).write_text(f"{time.time()!r} {point}")
-    me = psutil.Process()
+    me = os.getpid()
     with suppress(psutil.Error):
-        roots = [p for p in (me, *me.parents(), *me.children()) if p.pid == pid]
-        family = [each for root in roots for each in (*root.children(recursive=True), root)]
-        for process in sorted(family, key=lambda p: p == me):
+        root = psutil.Process(pid)
+        family = [*root.children(recursive=True), root]
+        for process in sorted(family, key=lambda p: p.pid == me):
             with suppress(psutil.Error):
                 process.kill()
 

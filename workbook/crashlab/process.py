@@ -55,10 +55,7 @@ class Victim:
 
     @property
     def kill_note(self) -> tuple[float, str] | None:
-        """Return when the lab killed it (seconds since 1970), and at which point, or None.
-
-        None too where another kill -9 ended it, such as the system's that is out of memory.
-        """
+        """Return when (seconds since 1970) and where the lab killed it; else None."""
         if self.code != -signal.SIGKILL:
             return None
         with suppress(OSError, ValueError):  # no note, or one cut off

@@ -167,12 +167,9 @@ class Verdict(Protocol):
 
 LETTERS = "dead letters lost or wrong"
 
-Letters = frozenset[tuple[Any, ...]]
-"""Topic, partition, offset and reason of each rejected record."""
 
-
-def letters(rows: pd.DataFrame) -> Letters:
-    """Return the rejected records among rows with topic, partition, offset and reason."""
+def letters(rows: pd.DataFrame) -> frozenset[Any]:
+    """Return topic, partition, offset and reason of each rejected record among rows."""
     rejected = rows.dropna(subset="reason")[["topic", "partition", "offset", "reason"]]
     return frozenset(rejected.itertuples(index=False, name=None))
 
@@ -186,8 +183,8 @@ class Judged:
 
     wrong: Mapping[str, int]
     ledgers: Mapping[str, Any]
-    rejected: Letters
-    letters: Letters
+    rejected: frozenset[Any]
+    letters: frozenset[Any]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -201,8 +198,10 @@ class Judged:
 
     def __str__(self) -> str:
         lines = [f"Its {name}: {ledger}" for name, ledger in self.ledgers.items()]
-        right, more = len(self.letters & self.rejected), len(self.letters - self.rejected)
-        told = f"Dead letters: {right} of {len(self.rejected)} rejected records, and {more} others."
+        right, all_ = len(self.letters & self.rejected), len(self.rejected)
+        told = (
+            f"Dead letters: {right} of {all_} rejected records, {len(self.letters) - right} others."
+        )
         return "\n".join([*lines, told])
 
     def _repr_html_(self) -> str:

@@ -88,8 +88,8 @@ class EventTimeMergeCrashes(TopicCrashes):
             sent = placed.block(0, count).select(["event_id", "partition"]).to_pandas()
             sent["offset"] = sent.groupby("partition").cumcount()  # heartbeats are in between
             offsets = sent.dropna().drop_duplicates("event_id").set_index("event_id")["offset"]
-            its = placed.expected(0, count)
-            facts.append(its.assign(topic=name, offset=its["event_id"].map(offsets)))
+            its = placed.expected(0, count).assign(topic=name)
+            facts.append(its.join(offsets, on="event_id"))
             with DeliveringProducer(config, name) as producer:
                 beat = Heartbeat(now).to_json()
                 for partition in range(self.partitions):

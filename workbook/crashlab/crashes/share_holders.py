@@ -10,7 +10,6 @@ from workbook.crashlab.crashes.base import (
     LETTERS,
     Filled,
     Judged,
-    Letters,
     Outputs,
     TopicCrashes,
     Variant,
@@ -27,7 +26,7 @@ COLUMNS = ["client", "positions", "tickers"]
 
 
 def holders_verdict(
-    store: TableVerdict, topic: TableVerdict, rejected: Letters, found: Letters
+    store: TableVerdict, topic: TableVerdict, rejected: frozenset[Any], found: frozenset[Any]
 ) -> Judged:
     """Judge the store and the topic of the table, each compared with a recomputation."""
     ledgers = {"store": store, "topic": topic}
@@ -66,9 +65,8 @@ class ShareHolderCrashes(TopicCrashes):
             seed=seed, partitions=self.partitions, positions=120, clients=30, bad_share=bad
         ).ending_by(int(time.time() * 1000), EVENTS)
         generate(config, topic, stream, EVENTS)
-        expected = stream.expected(0, EVENTS)
-        offset = expected.groupby("partition").cumcount()
-        return Filled(EVENTS, expected.assign(topic=topic, offset=offset))
+        expected = stream.expected(0, EVENTS).assign(topic=topic)
+        return Filled(EVENTS, expected.assign(offset=expected.groupby("partition").cumcount()))
 
     def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
         """Judge what store, topic and dead letters hold."""

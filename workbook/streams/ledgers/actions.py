@@ -14,7 +14,7 @@ from workbook.streams.ledgers.findings import Findings
 
 KEY, PLACE = ["ad", "day", "type", "source"], ["partition", "offset"]
 LOST, TWICE, UNACCOUNTED, LETTERS = "lost", "counted twice", "unaccounted", "letters lost"
-VIEWERS = "viewers wrong"
+VIEWERS, OTHER = "viewers wrong", "of another record"
 
 
 @dataclass(frozen=True)
@@ -67,17 +67,16 @@ def judge(
     expected: pd.DataFrame,
     counts: pd.DataFrame,
     accounting: Mapping[str, int],
-    letters: pd.DataFrame | Mapping[str, int] | None = None,
+    letters: pd.DataFrame | None = None,
     viewers: pd.DataFrame | None = None,
 ) -> ActionsVerdict:
     """Compare counts (ad, day, type, source, count) with the messages of ``expected``.
 
     ``expected`` has a row per message, as ``AdActionStream.expected``; ``accounting`` the number of
     messages by fate. ``letters`` are the dead letters (a row each, with reason, and with the
-    partition and offset of the rejected record, so that a letter sent twice counts once), or
-    their number by reason; None judges none. Where ``expected`` has an offset, too, each letter
-    must be of the record that it names. ``viewers`` (ad, day, estimate) are judged as exact
-    numbers, so for ads with few viewers; None judges none.
+    partition and offset of the rejected record, so that a letter sent twice counts once; where
+    ``expected`` has an offset, too, it must be of that record); None judges none. ``viewers`` (ad,
+    day, estimate) are judged as exact numbers, so for ads with few viewers; None judges none.
     """
     accepted = expected[expected["fate"] == Fate.ACCEPTED.value]
     found = counts.reindex(columns=[*KEY, "count"]).groupby(KEY)["count"].sum()
@@ -90,12 +89,13 @@ def judge(
         UNACCOUNTED: fates.assign(events=fates["events"].abs()),
     }
     if letters is not None:
-        if isinstance(letters, pd.DataFrame):
-            letters = _right_letters(expected, letters.drop_duplicates(PLACE, keep="last"))
-        reasons = _compared("reason", Counter(expected["reason"].dropna()), letters)
-        strange = ~reasons["reason"].isin(expected["reason"])
-        reasons = reasons.assign(events=reasons["events"].abs())[(reasons["events"] > 0) | strange]
-        anomalies[LETTERS] = reasons
+        its, at = letters.drop_duplicates(PLACE, keep="last"), [*PLACE, "reason"]
+        if "offset" in expected:
+            due, given = (pd.MultiIndex.from_frame(rows[at]) for rows in (expected, its))
+            its = its.assign(reason=its["reason"].where(given.isin(due), OTHER))
+        reasons = _compared("reason", Counter(expected["reason"].dropna()), Counter(its["reason"]))
+        wrong = (reasons["events"] > 0) | (reasons["reason"] == OTHER)
+        anomalies[LETTERS] = reasons.assign(events=reasons["events"].abs())[wrong]
     if viewers is not None:
         day = ["ad", "day"]
         views = accepted[accepted["type"] == ActionType.VIEW.value]
@@ -105,15 +105,6 @@ def judge(
         anomalies[VIEWERS] = days.assign(events=wrong)[wrong > 0]
     notes = [] if letters is not None else ["Dead letters were not judged: none were given."]
     return ActionsVerdict(len(expected), anomalies, notes)
-
-
-def _right_letters(expected: pd.DataFrame, letters: pd.DataFrame) -> Counter[str]:
-    """Count letters by reason, those of a record that hasn't this reason under other words."""
-    if "offset" not in expected:
-        return Counter(letters["reason"])
-    due = set(expected[[*PLACE, "reason"]].itertuples(index=False, name=None))
-    found = letters[[*PLACE, "reason"]].itertuples(index=False, name=None)
-    return Counter(of[-1] if of in due else f"{of[-1]} (of another record)" for of in found)
 
 
 def _by_key(expected: pd.Series, found: pd.Series) -> pd.DataFrame:
