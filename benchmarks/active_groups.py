@@ -127,7 +127,7 @@ def live(spark: Any, broker: Broker, commits: int) -> None:
     started.running.stop()
     consumer.close()
     print(f"\n{len(store)} groups. | | p50 | p99 |\n| --- | --- | --- |")
-    first, last = np.percentile(delays[5:], [50, 99])
+    first, last = np.percentile(delays[5:] or delays, [50, 99])
     print(f"| from a commit to the store, s | {first:.2f} | {last:.2f} |")
     for name, took in asks.items():
         first, last = np.percentile(took, [50, 99])
