@@ -57,8 +57,8 @@ clean:
 	rm -rf .venv .venv-book site jupyter_execute .mypy_cache .pytest_cache .ruff_cache
 
 .venv/ready: requirements.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "The workbook needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1)."; \
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' || { \
+	  echo "The workbook needs Python 3.11, 3.12 or 3.13; $(PYTHON) is $$($(PYTHON) -V 2>&1)."; \
 	  echo "Name another one: make PYTHON=python3.12 lab"; exit 1; }
 	@echo "Installing the packages of requirements.lock into .venv (about a minute) ..."
 	@$(PYTHON) -m venv .venv

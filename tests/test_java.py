@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from workbook.errors import JavaUnusable
+from workbook.stack import java
 from workbook.stack.java import find_java
 
 OLD = """
@@ -57,11 +60,29 @@ def test_a_java_home_that_points_nowhere_is_named(
         find_java()
 
 
-def test_no_java_at_all_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("script", [OLD, CUT_DOWN, None], ids=["8", "cut down", "none"])
+def test_without_a_java_that_does_one_is_fetched(
+    script: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(JavaUnusable, match=r"no java on PATH and JAVA_HOME is not set"):
+    monkeypatch.setenv("WORKBOOK_CACHE", str(tmp_path / "cache"))
+    here = java_home(tmp_path, script).joinpath("bin") if script else tmp_path
+    monkeypatch.setenv("PATH", f"{here}:/usr/bin:/bin" if script else str(here))
+    with pytest.raises(JavaUnusable, match="run: python -m workbook prefetch"):
+        find_java(fetch=False)
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    with pytest.raises(JavaUnusable, match=r"none could be fetched .*Install a JDK"):
         find_java()
+    if script:
+        return
+    monkeypatch.delenv("WORKBOOK_CACHE")  # of all tests: 34 MB are fetched once
+    monkeypatch.delenv("PIP_INDEX_URL")
+    found = find_java()
+    assert (found.major, found.fetched) == (21, "there is no java on PATH")
+    monkeypatch.setenv("PATH", os.defpath)
+    say = [found.command, java.VECTOR, "-version"]
+    assert 'version "21' in subprocess.run(say, capture_output=True, text=True).stderr
 
 
 def test_java_home_wins_over_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -26,13 +27,12 @@ def test_the_lock_carries_the_pin(pin: str) -> None:
     assert plain in [line.partition(" ;")[0] for line in locked]
 
 
-def test_the_lock_of_the_pages_carries_its_pins() -> None:
-    assert {*PROJECT["dependency-groups"]["book"]} <= {
-        *pins.locked_packages(pins.BOOK_LOCK.read_text())
-    }
+@pytest.mark.parametrize(("of", "lock"), [("book", pins.BOOK_LOCK), ("java", pins.JAVA_LOCK)])
+def test_the_lock_of_a_group_carries_its_pins(of: str, lock: Path) -> None:
+    assert {*PROJECT["dependency-groups"][of]} <= {*pins.locked_packages(lock.read_text())}
 
 
-@pytest.mark.parametrize("lock", [pins.PYTHON_LOCK, pins.BOOK_LOCK], ids=["all", "book"])
+@pytest.mark.parametrize("lock", [pins.PYTHON_LOCK, pins.BOOK_LOCK, pins.JAVA_LOCK])
 def test_every_locked_package_has_a_hash(lock) -> None:
     entries = re.split(r"\n(?=\S)", lock.read_text().strip())
     assert [entry for entry in entries if "--hash=sha256:" not in entry] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -13,7 +14,9 @@ from types import SimpleNamespace
 
 import pytest
 from py4j.java_gateway import GatewayClient
+from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException
+from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
@@ -57,6 +60,24 @@ def test_the_session_is_on_utc_and_runs_this_python(spark: SparkSession) -> None
     assert row.t == "1970-01-01 00:00"
     import_path = spark.sparkContext.parallelize([0], 1).map(lambda _: sys.executable).collect()
     assert import_path == [sys.executable]
+
+
+def test_who_lacks_its_secret_gets_no_answer_from_it(spark: SparkSession) -> None:
+    jvm, port = spark.sparkContext._jvm, spark.conf.get("spark.driver.port")
+    conf, manager = jvm.org.apache.spark.SparkConf(False), jvm.org.apache.spark.SecurityManager
+    defaults = (getattr(manager, f"$lessinit$greater$default${n}")() for n in (2, 3))
+    without = manager(conf, *defaults)
+    stranger = jvm.org.apache.spark.rpc.RpcEnv.create("x", "127.0.0.1", 0, conf, without, True)
+    driver = jvm.org.apache.spark.rpc.RpcAddress("127.0.0.1", int(port))
+    try:
+        with pytest.raises(Py4JError, match=r"Connection .* closed|SaslMessage"):
+            stranger.setupEndpointRef(driver, "BlockManagerMaster")
+    finally:
+        stranger.shutdown()
+    ensure_callback_server_started(gateway := spark.sparkContext._gateway)
+    with socket.create_connection(("127.0.0.1", gateway._python_proxy_port)) as caller:
+        caller.sendall(b"c\np0\ntoString\ne\n")
+        assert caller.recv(9) == b""  # where a function for each batch would have answered
 
 
 def test_it_honours_the_master_and_logs_go_to_a_file_not_into_the_notebook() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import socket
 import subprocess
 import threading
 import time
@@ -14,6 +15,7 @@ from typing import Any
 
 import psutil
 import pyspark
+from py4j.clientserver import ClientServer, PythonServer
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
@@ -206,7 +208,26 @@ def _start_java(settings: dict[str, str], log: Path) -> None:
         wanted = SparkConf(loadDefaults=False).setAll(list(settings.items()))
         with open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "w") as errors:
             gateway = launch_gateway(wanted, {"start_new_session": True, "stderr": errors})
+        gateway._create_callback_server = lambda _: _CallsOfItsJava(gateway)
         SparkContext._ensure_initialized(gateway=gateway)
+
+
+class _CallsOfItsJava(PythonServer):
+    """Listens to its own Java alone: Py4J asks for no secret where Java calls Python.
+
+    Else another user of the machine could hand a micro-batch to ``foreachBatch``.
+    """
+
+    def __init__(self, gateway: ClientServer) -> None:
+        how = (gateway.java_parameters, gateway.python_parameters, gateway.gateway_property)
+        super().__init__(gateway._gateway_client, *how)
+        self.java = psutil.Process(gateway.proc.pid)
+
+    def _create_connection(self, caller: socket.socket, stream: Any) -> Any:
+        ends = {found.laddr.port for found in self.java.net_connections("tcp")}
+        if caller.getpeername()[1] not in ends:
+            caller.shutdown(socket.SHUT_RDWR)
+        return super()._create_connection(caller, stream)
 
 
 def _start_workers(spark: SparkSession) -> None:

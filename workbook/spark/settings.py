@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from workbook.spark import cluster
 from workbook.stack.folders import LONGEST_SOCKET
 from workbook.stack.jars import class_path
-from workbook.stack.java import PLAIN_LOCALE
+from workbook.stack.java import PLAIN_LOCALE, fetched_home, find_java
 from workbook.stack.ports import LOOPBACK
 from workbook.streams.events.ad_actions import MAX_ACTION_BYTES
 
@@ -55,6 +55,8 @@ def settle_environment() -> None:
     """Set what Spark's processes and this one need, whatever the user's shell says."""
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["PYTHONPATH"] = os.pathsep.join(_paths())
+    if find_java().fetched:
+        os.environ["JAVA_HOME"] = str(fetched_home())
     os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
     os.environ.update(PLAIN_LOCALE)
     if cluster.is_local():  # a cluster has a Python of its own, and must be able to reach us
@@ -124,8 +126,11 @@ def _on_this_machine(scratch: Path) -> dict[str, str]:
     some twenty in such a micro-batch, a third of its time.
     """
     jars = os.pathsep.join(map(str, class_path("local-files")))
+    alone = not cluster.master().startswith("local-cluster")  # where Spark makes itself no secret
     fits = len(os.fsencode(scratch / f".{uuid.UUID(int=0)}.sock")) <= LONGEST_SOCKET
     return {
+        # Else whoever reaches its port may end a run, another user of this machine, too.
+        "spark.authenticate": str(alone).lower(),
         "spark.python.unix.domain.socket.enabled": str(fits).lower(),
         "spark.python.unix.domain.socket.dir": str(scratch),
         "spark.driver.extraClassPath": jars,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from workbook.stack import ports
 from workbook.stack.jars import class_path
-from workbook.stack.java import find_java
+from workbook.stack.java import fetched_java, find_java
 
 if TYPE_CHECKING:
     from cassandra.cluster import Session
@@ -58,6 +58,9 @@ OPENED = (
 )
 INTERNAL = ("misc", "loader", "ref", "reflect", "math", "module", "util.jar")
 
+NEWEST_JAVA = 23
+"""The last one that has the security manager."""
+
 _POINT = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?")
 
 
@@ -79,11 +82,16 @@ def prepare(folder: Path, port: int) -> tuple[list[str], str]:
     (folder / "logback.xml").write_text(LOGGING)
     jars = class_path("cassandra")
     [agent] = [jar for jar in jars if jar.name.startswith("jamm-")]
+    java = find_java()
+    if java.major > NEWEST_JAVA:
+        java = fetched_java(f"Cassandra can't run on Java {java.major}")
     command = [
-        *(str(find_java().command), "-Xms256m", "-Xmx512m", "-Xss512k", "-XX:+UseSerialGC"),
+        *(str(java.command), "-Xms256m", "-Xmx512m", "-Xss512k", "-XX:+UseSerialGC"),
         *("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"),
         *(f"-Djava.io.tmpdir={folder}", f"-javaagent:{agent}"),
         *_opened(),
+        # It sets a security manager, which Java 18 to 23 allow only if asked.
+        *(("-Djava.security.manager=allow",) if java.major > 17 else ()),
         f"-Dcassandra.config=file://{folder / 'cassandra.yaml'}",
         f"-Dcassandra.storagedir={folder}",
         *("-Dcassandra-foreground=yes", "-Dcassandra.superuser_setup_delay_ms=0"),

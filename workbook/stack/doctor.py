@@ -47,8 +47,10 @@ def python() -> Iterator[Finding]:
 
 def java() -> Iterator[Finding]:
     """Check that there is a Java that can run Spark and Kafka."""
-    found = find_java(JAVA_WITHIN)
+    found = find_java(JAVA_WITHIN, fetch=False)
     text = f"{found.major} at {found.command}"
+    if found.fetched:
+        text += f", fetched, since {found.fetched}"
     if found.major > NEWEST_JAVA:
         text += " is newer than Spark was tested with"
         yield Finding("Java", "note", text, "If Spark fails, point JAVA_HOME at a JDK 17 or 21.")

@@ -9,10 +9,11 @@ import shutil
 import stat
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from workbook.errors import ServerFailed
+from workbook.errors import JarsMissing, ServerFailed
 
 ROOT = Path(__file__).resolve().parents[2]
 """The checkout: the folder that holds the package."""
@@ -26,6 +27,20 @@ def cache_dir() -> Path:
     chosen = os.environ.get("WORKBOOK_CACHE")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(chosen) if chosen else Path(base) / "workbook"
+
+
+@contextmanager
+def room_in_cache() -> Iterator[Path]:
+    """Make a folder in the cache for what is not yet complete; ``JarsMissing`` if it can't."""
+    try:
+        cache_dir().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=cache_dir()) as scratch:
+            yield Path(scratch)
+    except OSError as error:
+        raise JarsMissing(
+            f"The cache {cache_dir()} cannot be written ({error.strerror}). "
+            f"Make it writable, free some space, or set WORKBOOK_CACHE to a folder that is."
+        ) from None
 
 
 def lab_name() -> str:

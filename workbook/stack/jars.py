@@ -6,10 +6,9 @@ import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,7 +16,7 @@ from threading import Event, Thread
 from urllib.parse import urlsplit
 
 from workbook.errors import JarsDamaged, JarsMissing
-from workbook.stack.folders import cache_dir
+from workbook.stack.folders import cache_dir, room_in_cache
 from workbook.stack.java import find_java
 
 LOCK = Path(__file__).with_name("jars.lock")
@@ -95,7 +94,7 @@ def prefetch(progress: Progress = print, among: Sequence[Jar] | None = None) -> 
     wanted = [*{jar.coordinate: jar for jar in missing}.values()]  # two groups may share a jar
     if not wanted:
         return 0
-    with _room_in_cache() as scratch:
+    with room_in_cache() as scratch:
         wanted[0].path.parent.mkdir(exist_ok=True)
         _fetch(wanted, scratch, progress)
         fetched = {jar: scratch / "jars" / jar.file_name for jar in wanted}
@@ -114,7 +113,7 @@ def unpacked(group: str, progress: Progress = print) -> Path:
     folder = cache_dir() / f"{group}-{archive.sha256[:12]}"
     if not folder.exists():
         prefetch(progress, [archive])
-        with _room_in_cache() as scratch:
+        with room_in_cache() as scratch:
             shutil.unpack_archive(archive.path, scratch / "all")
             try:
                 (scratch / "all").rename(folder)
@@ -192,20 +191,6 @@ def _archive(name: str, kind: str, classifier: str) -> str:
     """Return the part of an ivy.xml that asks for one file of a dependency."""
     of = classifier and f' m:classifier="{classifier}"'
     return f'<artifact name="{name}" type="{kind}" ext="{kind}"{of}/>'
-
-
-@contextmanager
-def _room_in_cache() -> Iterator[Path]:
-    """Make a folder in the cache for what is not yet complete; ``JarsMissing`` if it can't."""
-    try:
-        cache_dir().mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache_dir()) as scratch:
-            yield Path(scratch)
-    except OSError as error:
-        raise JarsMissing(
-            f"The cache {cache_dir()} cannot be written ({error.strerror}). "
-            f"Make it writable, free some space, or set WORKBOOK_CACHE to a folder that is."
-        ) from None
 
 
 def _fetch(wanted: Sequence[Jar], scratch: Path, progress: Progress) -> None:

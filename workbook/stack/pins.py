@@ -1,6 +1,7 @@
 """Derives the locks from the pins in pyproject.toml: ``python -m workbook.stack.pins``.
 
-For those who work on the project. Writes both requirements.lock, environment.yml and jars.lock.
+For those who work on the project. Writes both requirements.lock, java.lock, environment.yml and
+jars.lock.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 from workbook.stack.folders import ROOT
 from workbook.stack.jars import LOCK, ivy_module, resolve
+from workbook.stack.java import LOCK as JAVA_LOCK
 
 PYTHON_LOCK = ROOT / "requirements.lock"
 BOOK_LOCK = ROOT / "docs" / "site" / "requirements.lock"
@@ -81,13 +83,15 @@ def jar_lock() -> str:
 
 
 def main() -> None:
-    """Write the four files."""
+    """Write the five files."""
     PYTHON_LOCK.write_text(python_lock())
     BOOK_LOCK.write_text(python_lock("--group", f"{ROOT / 'pyproject.toml'}:book"))
+    JAVA_LOCK.write_text(python_lock("--group", f"{ROOT / 'pyproject.toml'}:java"))
     CONDA.write_text(environment_yml(PYTHON_LOCK.read_text()))
     LOCK.write_text(jar_lock())
     print(
-        f"wrote {PYTHON_LOCK.name}, that of docs/site, {CONDA.name}, {LOCK.name}", file=sys.stderr
+        f"wrote {PYTHON_LOCK.name}, that of docs/site, {JAVA_LOCK.name}, {CONDA.name}, {LOCK.name}",
+        file=sys.stderr,
     )
 
 
