@@ -80,10 +80,10 @@ def test_a_run_folder_that_was_swapped_for_a_link_is_emptied_where_it_is_now(
     lab.folder.with_suffix(".moved").rmdir()  # which is empty now
 
 
-def test_a_run_folder_that_others_own_or_can_read_is_refused_at_once(lab: OwnLab) -> None:
+def test_a_run_folder_that_others_own_or_can_change_is_refused_at_once(lab: OwnLab) -> None:
     began = time.monotonic()
     lab.folder.mkdir()
-    lab.folder.chmod(0o750)
+    lab.folder.chmod(0o770)
     with pytest.raises(ServerFailed, match="yours alone"):
         client.Lease("test")
     said, _ = lab.start("-m", "workbook", "up").communicate(timeout=60)
@@ -102,14 +102,95 @@ def test_a_run_folder_that_others_own_or_can_read_is_refused_at_once(lab: OwnLab
     assert time.monotonic() - began < 30
 
 
-def test_nobody_else_can_look_into_the_run_folder_whatever_the_umask(lab: OwnLab) -> None:
+@pytest.mark.parametrize("left", [False, True])  # by a server that outlived its lab
+def test_nobody_else_can_look_into_the_run_folder_whatever_the_umask(
+    lab: OwnLab, left: bool
+) -> None:
+    if left:
+        lab.folder.mkdir(mode=0o755)
+        (lab.folder / "registry").mkdir()
     before = os.umask(0)
     try:
         client.Lease("test").close()
+        assert not (lab.folder / "registry").exists()
         assert lab.folder.stat().st_mode & 0o777 == 0o700
     finally:
         os.umask(before)
     lab.assert_nothing_is_left(set())
+
+
+@pytest.mark.parametrize("chosen", ["/sys", "/nowhere", "relative", "full"])
+def test_a_folder_for_temporary_files_that_cannot_be_used_is_refused(
+    lab: OwnLab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chosen: str
+) -> None:
+    if chosen == "full":
+        chosen = str(tmp_path)
+        mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "lab", chosen]
+        if os.getuid() != 0 or subprocess.run(mount, check=False).returncode:
+            pytest.skip("only root can mount a small disk")
+    monkeypatch.setenv("TMPDIR", chosen)
+    lab.env["TMPDIR"] = chosen
+    try:
+        with pytest.raises(ServerFailed, match="set TMPDIR to"):
+            client.Lease("test")
+        said, _ = lab.start("-m", "workbook", "up").communicate(timeout=60)
+        assert "set TMPDIR to" in said
+        assert not list(tmp_path.iterdir())
+    finally:
+        if chosen == str(tmp_path):
+            subprocess.run(["umount", "--lazy", chosen], check=True)
+
+
+SLOW = """
+import sys
+from workbook.stack import kafka, process, supervisor
+process._libc = None  # as on a Mac
+again = "import os, sys\\nwhile True: os.makedirs(sys.argv[1], exist_ok=True)"
+kafka.prepare = lambda folder, port: (
+    [sys.executable, "-c", again, str(folder)], f"127.0.0.1:{port}"
+)
+supervisor.main()
+"""
+
+
+def test_down_ends_a_server_that_is_still_starting(lab: OwnLab) -> None:
+    lab.start("-c", SLOW)
+    until((lab.folder / "socket").exists, "the supervisor")
+    asks = "from workbook.stack.client import lease; lease('kernel').ask('server', name='kafka')"
+    kernel = lab.start("-c", asks)
+    until(lambda: lab.servers(f"{lab.folder}/kafka"), "a server that starts")
+    kernel.kill()
+    until(lambda: not (client.status() or {})["users"], "a look without the dead user", within=5)
+    said, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
+    assert "have ended" in said
+    lab.assert_nothing_is_left(set())
+
+
+PLANTS = """
+import os, socket, sys
+os.setgroups([]), os.setgid(65534), os.setuid(65534)
+planted = socket.socket(socket.AF_UNIX)
+planted.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o777)
+planted.listen()
+print("planted", flush=True)
+print("heard", planted.accept()[0].recv(100), flush=True)
+"""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_a_socket_of_another_user_hears_nothing(
+    lab: OwnLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab.folder.mkdir()
+    os.chown(lab.folder, 65534, -1)
+    monkeypatch.setattr(folders, "require_own", lambda folder: None)  # the look came too early
+    other = lab.start("-c", PLANTS, str(lab.folder / "socket"))
+    read_until(other, "planted")
+    with pytest.raises(ServerFailed, match="yours alone"):
+        client.Lease("test")
+    assert read_until(other, "heard") == "heard b''\n"
+    other.wait()
 
 
 def test_a_supervisor_that_cannot_work_says_why_at_once(

@@ -83,7 +83,8 @@ def _leave(lease: client.Lease) -> None:
     lease.close()
     if not folders.gone(30):
         process.clear()
-    print("Everything the lab started has ended.")
+    still = f"A server of the lab still runs. To end it: {typed()} down"
+    print("Everything the lab started has ended." if folders.gone(0) else still)
 
 
 def stop(options: Namespace) -> None:

@@ -130,8 +130,9 @@ def _down(options: argparse.Namespace) -> None:
         with waiting_for("Ending the servers"):
             lease.ask("end")
             lease.close()
-            folders.gone(30)
-        print("The servers of this lab have ended.")
+            ended = folders.gone(30)
+        still = f"A server of this lab still runs after 30 s. Look again with: {typed()} down"
+        print("The servers of this lab have ended." if ended else still)
         return
     found = process.clear()
     print("Cleared leftovers: " + ", ".join(found) if found else "No server of this lab runs.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -34,23 +35,24 @@ class Lease:
         self._socket = _connect(start)
         self._socket.settimeout(patience)
         self._lines = self._socket.makefile("rb")
-        self._unanswered = 0
+        self._asked, self._cut_short = 0, False
+        self.owner = os.getpid()
         self.supervisor = int(self.ask("hello", pid=os.getpid(), role=role)["pid"])
 
     def ask(self, request: str, say: Say | None = None, **details: Any) -> Any:
         """Send one request and return its answer; progress on the way goes to ``say``."""
         with self._lock, suppress(ConnectionError):
-            self._socket.sendall(json.dumps({"ask": request, **details}).encode() + b"\n")
-            self._unanswered += 1
-            for line in self._lines:
-                answer = json.loads(line)
-                late = self._unanswered > 1  # to a request that Ctrl-C cut short
+            self._asked += 1
+            line = json.dumps({"id": self._asked, "ask": request, **details}).encode() + b"\n"
+            # Ctrl-C may come between any two steps; its half of a line must not spoil ours.
+            line, self._cut_short = b"\n" * self._cut_short + line, True
+            self._socket.sendall(line)
+            self._cut_short = False
+            for answer in map(_parsed, self._lines):
+                if answer.get("id") != self._asked:
+                    continue  # to a request that Ctrl-C cut short
                 if "progress" in answer:
-                    if not late:
-                        (say or print)(answer["progress"])
-                    continue
-                self._unanswered -= 1
-                if late:
+                    (say or print)(answer["progress"])
                     continue
                 if "error" in answer:
                     raise getattr(errors, answer["kind"])(answer["error"])
@@ -70,16 +72,32 @@ class Lease:
             self._lines.read()
 
 
+def _parsed(line: bytes) -> dict[str, Any]:
+    """Parse an answer; of one that Ctrl-C cut short nothing is left."""
+    with suppress(ValueError):
+        return dict(json.loads(line))
+    return {}
+
+
 _current: Lease | None = None
-_owner = 0
+_making = threading.Lock()
+
+
+def _free_in_fork() -> None:
+    global _making
+    _making = threading.Lock()  # the thread that holds it has stayed with the parent
+
+
+os.register_at_fork(after_in_child=_free_in_fork)
 
 
 def lease(role: str = "kernel") -> Lease:
-    """Return the one lease of this process."""
-    global _current, _owner
-    if _current is None or _owner != os.getpid():  # a fork must not share its parent's
-        _current, _owner = Lease(role), os.getpid()
-    return _current
+    """Return the one lease of this process, whichever of its threads asks first."""
+    global _current
+    with _making:
+        if _current is None or _current.owner != os.getpid():  # a fork must not share its parent's
+            _current = Lease(role)
+        return _current
 
 
 def scratch_dir() -> Path:
@@ -121,7 +139,10 @@ def _connect(start: bool) -> socket.socket:
         link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             link.connect(path)
-            return link
+            if _user_of(link) == os.getuid():
+                return link
+            link.close()
+            raise folders.foreign(folders.run_dir())  # planted since we looked
         except OSError:
             link.close()
         if not start:
@@ -137,6 +158,14 @@ def _connect(start: bool) -> socket.socket:
         f"The lab's supervisor does not listen at {path} within {DEADLINE:.0f} s, and another "
         "process holds its folder. End the process workbook.stack.supervisor, then try again."
     )
+
+
+def _user_of(link: socket.socket) -> int:
+    """Return the id of the user who listens at the other end of a Unix socket."""
+    if sys.platform == "linux":
+        peer = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        return int(struct.unpack("3i", peer)[1])
+    return int(struct.unpack_from("2I", link.getsockopt(0, 1, 76))[1])  # macOS: LOCAL_PEERCRED
 
 
 def _require_well(supervisor: subprocess.Popen[str] | None) -> None:

@@ -7,7 +7,6 @@ import hashlib
 import os
 import shutil
 import stat
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -49,9 +48,19 @@ def lab_name() -> str:
 
 
 def run_dir() -> Path:
-    """Return this lab's temporary folder: socket, logs, server data, Spark's scratch space."""
+    """Return this lab's temporary folder: socket, logs, server data, Spark's scratch space.
+
+    Raises ``ServerFailed`` unless TMPDIR is a folder. Python's ``gettempdir`` would silently take
+    another one where TMPDIR is full, and another folder is another lab.
+    """
+    chosen = os.environ.get("TMPDIR") or "/tmp"
+    if not os.path.isabs(chosen) or not os.path.isdir(chosen):
+        raise ServerFailed(
+            f"Expected the full path of a folder in TMPDIR, but it is {chosen!r}. "
+            "Create that folder, or set TMPDIR to another one, for example /tmp."
+        )
     # Short, because the path of a Unix socket may not exceed about 100 characters.
-    return Path(tempfile.gettempdir()) / f"workbook-{os.getuid()}-{lab_name()}"
+    return Path(chosen) / f"workbook-{os.getuid()}-{lab_name()}"
 
 
 def socket_path() -> str:
@@ -73,7 +82,7 @@ def claim(folder: Path) -> int | None:
     this user's alone.
     """
     while True:
-        with suppress(FileExistsError):
+        with suppress(FileExistsError), writing(folder):
             folder.mkdir(mode=0o700)
         try:
             held = _open(folder)
@@ -87,6 +96,30 @@ def claim(folder: Path) -> int | None:
         if folder.exists() and os.path.samestat(os.lstat(folder), os.fstat(held)):
             return held
         os.close(held)  # its last holder removed it between our mkdir and our lock
+
+
+@contextmanager
+def writing(folder: Path) -> Iterator[None]:
+    """Turn the error of a full disk or a missing right into ``ServerFailed`` with the next step."""
+    try:
+        yield
+    except FileExistsError:
+        raise
+    except OSError as error:
+        raise ServerFailed(
+            f"The lab's folder {folder} cannot be written ({error.strerror}). Free some space "
+            "there or make it writable, or set TMPDIR to a folder that is."
+        ) from None
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file beside its place, then move it there: nobody ever finds a half of it."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        unfinished.write_bytes(content if isinstance(content, bytes) else content.encode())
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def require_own(folder: Path) -> None:
@@ -126,21 +159,25 @@ def _open(folder: Path) -> int:
     """Open a folder that belongs to this user alone; a link to one, and any other, is refused.
 
     Whoever may write to the folder for temporary files could plant one under the name of ours.
+    One of ours that others may only read is closed to them: it is left of a lab that has ended.
     """
     try:
         held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except FileNotFoundError:
         raise
     except OSError:  # a link, a file, or another user's
-        raise _foreign(folder) from None
+        raise foreign(folder) from None
     found = os.fstat(held)
-    if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
+    if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o022:
         os.close(held)
-        raise _foreign(folder)
+        raise foreign(folder)
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        os.fchmod(held, 0o700)
     return held
 
 
-def _foreign(folder: Path) -> ServerFailed:
+def foreign(folder: Path) -> ServerFailed:
+    """Return the error for a run folder that another user may have planted."""
     return ServerFailed(
         f"{folder} should be a folder of yours alone (no link, its mode 700), but it isn't. "
         "Remove it, or set TMPDIR to a folder of your own."

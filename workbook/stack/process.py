@@ -52,7 +52,6 @@ def spawn(
             if os.getppid() != owner:  # it ended before we asked
                 os._exit(1)
 
-    log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
         return subprocess.Popen(
             command,
@@ -79,6 +78,17 @@ def family(process: psutil.Process | int) -> list[psutil.Process]:
         root = psutil.Process(process) if isinstance(process, int) else process
         return [root, *root.children(recursive=True)]
     return []
+
+
+def listens(pid: int, port: int) -> bool:
+    """Return True if this very process has the port, not one that took it before."""
+    try:
+        sockets = psutil.Process(pid).net_connections("tcp")
+    except psutil.AccessDenied:  # PostgreSQL's, which runs as nobody where we are root
+        return True
+    except psutil.NoSuchProcess:
+        return False
+    return any(s.status == psutil.CONN_LISTEN and s.laddr.port == port for s in sockets)
 
 
 def end_tree(

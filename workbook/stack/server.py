@@ -18,7 +18,7 @@ import psutil
 from workbook.errors import ServerFailed
 from workbook.stack import ports
 from workbook.stack.java import environment
-from workbook.stack.process import failure, note, spawn
+from workbook.stack.process import end_tree, failure, listens, note, spawn
 
 DEADLINE = 90.0
 """Seconds: each answers within four on a quiet machine, but machines are not always quiet."""
@@ -92,16 +92,27 @@ async def _run(kind: Kind, folder: Path, command: list[str], address: str, say: 
     say(f"Starting {kind.NAME} (about {kind.TAKES}) ...")
     began, log = time.monotonic(), folder / "server.log"
     process = spawn(command, log, env=environment(), cwd=str(folder), last_wish=kind.LAST_WISH)
-    note(folder.parent, psutil.Process(process.pid))
-    while process.poll() is None and time.monotonic() < began + DEADLINE:
-        if await asyncio.to_thread(kind.answers, folder, address):
-            took = time.monotonic() - began
-            say(f"{kind.NAME} answers on {shown(address)} after {took:.1f} s.")
-            return Server(process, address, command)
-        await asyncio.sleep(0.05)
-    error = failure(kind.NAME, process, log)
-    process.kill()
-    raise error
+    started, port = psutil.Process(process.pid), _port(address)
+    try:
+        note(folder.parent, started)
+        while process.poll() is None and time.monotonic() < began + DEADLINE:
+            # No password goes to a program that took the port before it.
+            if listens(process.pid, port) and await asyncio.to_thread(
+                kind.answers, folder, address
+            ):
+                took = time.monotonic() - began
+                say(f"{kind.NAME} answers on {shown(address)} after {took:.1f} s.")
+                return Server(process, address, command)
+            await asyncio.sleep(0.05)
+        raise failure(kind.NAME, process, log)
+    except BaseException:  # also of a lab that ends meanwhile
+        await asyncio.to_thread(end_tree, started, kind.END)
+        raise
+
+
+def _port(address: str) -> int:
+    [port] = re.findall(r":(\d+)(?:/|$)", address)
+    return int(port)
 
 
 def shown(address: str) -> str:

@@ -36,6 +36,9 @@ SERVERS: dict[str, server.Kind] = {
 }
 """Every server the lab can start: it starts when it is first asked for."""
 
+ROOM = 2**20
+"""Bytes that must fit into the run folder: less than any server needs, but a full disk says so."""
+
 LONGEST_REQUEST = 2**26
 """Bytes: a command's environment may have megabytes, and JSON makes six of one."""
 
@@ -44,7 +47,9 @@ LONGEST_REQUEST = 2**26
 class User:
     """A user of the lab: its connection and the servers it owns."""
 
+    requests: asyncio.StreamReader
     replies: asyncio.StreamWriter
+    asked: int = 0
     pid: int = 0
     role: str = "?"
     owned: set[psutil.Process] = field(default_factory=set)
@@ -52,7 +57,7 @@ class User:
 
     def say(self, **message: Any) -> None:
         if not self.replies.is_closing():
-            self.replies.write(json.dumps(message).encode() + b"\n")
+            self.replies.write(json.dumps({"id": self.asked, **message}).encode() + b"\n")
 
 
 class Supervisor:
@@ -85,17 +90,24 @@ class Supervisor:
         await self.ended.wait()
         (self.folder / "socket").unlink(missing_ok=True)
         listener.close()
-        await asyncio.gather(*(self._release(user) for user in list(self.users)))
+        # Each releases its user, and ends a server that it is still starting.
+        serving = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
         await asyncio.gather(*map(self._end, self.servers))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        user = User(writer)
+        user = User(reader, writer)
         self.users.add(user)
         if self.idle:
             self.idle.cancel()
         try:
             async for line in reader:
-                await self._answer(user, json.loads(line))
+                with contextlib.suppress(json.JSONDecodeError):  # what Ctrl-C cut short
+                    request = json.loads(line)
+                    user.asked = request["id"]
+                    await self._answer(user, request)
         except (ConnectionError, ValueError):
             pass  # the user is gone, or is none of ours
         finally:
@@ -103,9 +115,9 @@ class Supervisor:
 
     async def _release(self, user: User) -> None:
         await self._end_owned(user)
-        if user.scratch:
-            shutil.rmtree(user.scratch, ignore_errors=True)
         self.users.discard(user)
+        if user.scratch and user.scratch not in {other.scratch for other in self.users}:
+            shutil.rmtree(user.scratch, ignore_errors=True)
         with contextlib.suppress(ConnectionError):
             user.replies.close()
         self._end_when_idle()
@@ -228,7 +240,11 @@ class Supervisor:
                 for name, running in self.servers.items()
                 if running.process.poll() is None
             },
-            "users": [{"pid": u.pid, "role": u.role} for u in self.users if u is not asking],
+            "users": [
+                {"pid": user.pid, "role": user.role}
+                for user in self.users
+                if user is not asking and not user.requests.at_eof()  # gone while it was answered
+            ],
             "ended": {
                 name: ended.process.returncode
                 for name, ended in self.servers.items()
@@ -244,18 +260,21 @@ def main() -> None:
 
     Ends with a reason on stderr and an exit code above 0 if it can never own it.
     """
-    folder = folders.run_dir()
     try:
+        folder = folders.run_dir()
         held = folders.claim(folder)
-    except (WorkbookError, OSError) as error:
+        if held is None:
+            return
+        try:
+            with folders.writing(folder):
+                sweep(folder, held)
+                (folder / "room").write_bytes(bytes(ROOM))
+                (folder / "room").unlink()
+            asyncio.run(Supervisor(folder).run(lambda: _write_to(folder / "supervisor.log")))
+        finally:
+            folders.remove(folder, held)
+    except WorkbookError as error:
         sys.exit(f"{error}")
-    if held is None:
-        return
-    sweep(folder, held)
-    try:
-        asyncio.run(Supervisor(folder).run(lambda: _write_to(folder / "supervisor.log")))
-    finally:
-        folders.remove(folder, held)
 
 
 def _write_to(log: Path) -> None:
