@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import socket
+import http.server
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,14 @@ class Supervisor:
     """Runs a script in place of JupyterLab, and keeps what was asked for."""
 
     def __init__(self, script: str) -> None:
-        self.script, self.commands = script, list[list[str]]()
+        self.script, self.commands, self.tokens = script, list[list[str]](), list[str]()
         self.processes: list[subprocess.Popen[bytes]] = []
 
-    def ask(self, request: str, *, command: list[str], log: str, **rest: Any) -> int:
+    def ask(
+        self, request: str, *, command: list[str], log: str, env: dict[str, str], **rest: Any
+    ) -> int:
         self.commands.append(command)
+        self.tokens.append(env["JUPYTER_TOKEN"])
         port = next(w.removeprefix("--port=") for w in command if w.startswith("--port="))
         with Path(log).open("ab") as output:
             self.processes.append(
@@ -33,7 +37,8 @@ class Supervisor:
 
 
 LISTENS = """
-import http.server, sys
+import http.server, sys, time
+time.sleep(0.5)
 class Yes(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200); self.end_headers()
@@ -54,15 +59,26 @@ def test_a_port_that_was_taken_meanwhile_is_tried_once_more_elsewhere(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lab = Supervisor(LISTENS)
-    with socket.socket() as other:
-        other.bind((ports.LOOPBACK, 0))
-        other.listen()
-        taken = other.getsockname()[1]
+    heard = list[str]()
+
+    class Other(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            heard.append(f"{self.path} {self.headers}")
+            self.send_response(200)
+            self.end_headers()
+
+    with http.server.HTTPServer((ports.LOOPBACK, 0), Other) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        taken = other.server_port
         monkeypatch.setattr(jupyter, "PORT", taken)
         answers = iter([True])  # the look at the port comes too early
         look = ports.is_free
         monkeypatch.setattr(ports, "is_free", lambda port: next(answers, None) or look(port))
         server = jupyter.start(lab, folder)  # type: ignore[arg-type]
+        other.shutdown()
+    assert not heard
+    assert len({*lab.tokens}) == 2
+    assert server.endswith(lab.tokens[1])
     assert [f"--port={taken}" in command for command in lab.commands] == [True, False]
     assert f":{taken}/" not in server
     for process in lab.processes:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 import re
 import shlex
 import signal
-import socket
 import sys
-import threading
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import psutil
 import pytest
@@ -48,6 +51,29 @@ print("counted", spark.range(7).count())
 """
 
 
+FORKS = """
+import multiprocessing
+child = multiprocessing.get_context("fork").Process(target=print, args=("counted 7",))
+child.start()
+child.join()
+import time
+time.sleep(0.5)  # its socket is not the kernel's
+"""
+
+OTHER_USER = """
+import os, socket, sys, urllib.error, urllib.request
+"".encode("idna")  # the other user may not be able to read Python's own files
+os.setgroups([]), os.setgid(65534), os.setuid(65534)
+folder, url, *sockets = sys.argv[1:]
+tries = [lambda: os.listdir(folder), lambda: urllib.request.urlopen(url)]
+tries += [lambda p=p: socket.socket(socket.AF_UNIX).connect(p) for p in sockets]
+for each in tries:
+    try:
+        print("reached", each())
+    except (PermissionError, urllib.error.HTTPError) as error:
+        print("refused", error)
+"""
+
 BROWSER = """
 import os, sys, urllib.request
 told, url = sys.argv[1:]
@@ -76,16 +102,29 @@ def open_lab(lab: OwnLab, folder: Path):
     process = lab.start("-m", "workbook", "lab")
     line = read_until(process, "The lab is open")
     port, token = re.search(r":(\d+)/lab/tree/00_start_here\.ipynb\?token=(\w+)", line).groups()
-    request = urllib.request.Request(
-        f"http://127.0.0.1:{port}/api/kernels",
-        data=json.dumps({"name": "python3"}).encode(),
-        headers={"Authorization": f"token {token}"},
-    )
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        kernel = json.load(answer)["id"]
+
+    def post(path: str, data: object = None) -> Any:
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/api/kernels{path}",
+            data=json.dumps(data).encode(),
+            headers={"Authorization": f"token {token}"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.loads(answer.read() or "null")
+
+    kernel = post("", {"name": "python3"})["id"]
     client = BlockingKernelClient()
     client.load_connection_file(str(lab.folder / "jupyter" / f"kernel-{kernel}.json"))
     client.start_channels()
+    until(lambda: is_ready(client), "a kernel that answers")
+    run_cell(client, FORKS)
+    assert [listening(process) for process in lab.servers("ipykernel_launcher")] == [[]]
+    assert_closed_to_others(lab, port)
+    client.execute("print('asleep'); import time; time.sleep(600)")
+    until(lambda: "asleep" in str(client.get_iopub_msg(timeout=60)), "a cell that runs")
+    post(f"/{kernel}/interrupt")
+    assert client.get_shell_msg(timeout=60)["content"]["ename"] == "KeyboardInterrupt"
+    post(f"/{kernel}/restart")
     run_cell(client, SPARK_CELL)  # a kernel that uses the broker and has a Spark of its own
     client.stop_channels()
     ports = lab.ports()
@@ -97,14 +136,24 @@ def open_lab(lab: OwnLab, folder: Path):
     return process, ports
 
 
+def assert_closed_to_others(lab: OwnLab, port: str) -> None:
+    """Another user of the machine sees neither the run folder nor a kernel nor JupyterLab."""
+    sockets = [str(path) for path in lab.folder.rglob("*") if path.is_socket()]
+    assert len(sockets) == 7
+    if os.getuid() == 0:  # only root can become another user
+        arguments = [str(lab.folder), f"http://127.0.0.1:{port}/api/kernels", *sockets]
+        said, _ = lab.start("-c", OTHER_USER, *arguments).communicate(timeout=60)
+        assert [line.split()[0] for line in said.splitlines()] == ["refused"] * 9, said
+
+
 def assert_on_loopback(lab: OwnLab) -> None:
-    """All servers, Spark with its Py4J, JupyterLab and the kernel listen on loopback only.
+    """All servers, Spark with its Py4J and JupyterLab listen on loopback only.
 
     Asked of the sockets themselves, since a setting may be misspelt.
     """
     for server, least in (
         *(("kafka.Kafka", 2), ("apicurio", 1), ("bin/postgres", 1), ("pyspark-shell", 2)),
-        *(("jupyterlab", 1), ("ipykernel_launcher", 5)),
+        ("jupyterlab", 1),
     ):
         addresses = [a for process in lab.servers(server) for a in listening(process)]
         assert len(addresses) >= least, f"{server} listens at {addresses} only"
@@ -261,18 +310,54 @@ def run_cell(client, code: str) -> None:
     assert "counted 7" in "".join(said), "".join(said)
 
 
-def test_an_answer_that_ctrl_c_cut_short_is_not_taken_for_the_next_one() -> None:
-    ours, theirs = socket.socketpair()
-    lease = client.Lease.__new__(client.Lease)
-    lease._lock, lease._socket, lease._unanswered = threading.Lock(), ours, 0
-    lease._lines = ours.makefile("rb")
-    lines = [{"progress": "Starting Kafka ..."}, {"ok": "127.0.0.1:9092"}, {"ok": {"users": []}}]
-    theirs.sendall(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+def test_ctrl_c_anywhere_in_a_request_shifts_no_answer(
+    lab: OwnLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBOOK_LAB", lab.name)
+    lease = client.Lease("test", patience=10)
 
-    def ctrl_c(text: str) -> None:
-        raise KeyboardInterrupt
+    def ctrl_c_at(step: int) -> None:
+        steps = itertools.count()
 
-    with ours, theirs:
-        with pytest.raises(KeyboardInterrupt):
-            lease.ask("server", say=ctrl_c, name="kafka")
-        assert lease.ask("leave") == {"users": []}
+        def each(frame: FrameType, event: str, _: object) -> Any:
+            if frame.f_code is client.Lease.ask.__code__:
+                if event == "line" and next(steps) == step:
+                    raise KeyboardInterrupt
+                return each
+            return None
+
+        sys.settrace(each)
+
+    for step in range(100):
+        try:
+            ctrl_c_at(step)
+            assert "servers" in lease.ask("status")
+            break
+        except KeyboardInterrupt:
+            sys.settrace(None)
+            assert lease.ask("hello", pid=step, role="test") == {"pid": lease.supervisor}
+        finally:
+            sys.settrace(None)
+    assert step > 8
+    lease._socket.sendall(b'{"id": 1, "as')  # a long one may be sent in part
+    lease._cut_short = True
+    assert lease.ask("pin", value=False) is True
+    lease.close()
+
+
+def test_two_threads_share_one_lease_and_two_leases_one_folder(
+    lab: OwnLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBOOK_LAB", lab.name)
+    monkeypatch.setattr(client, "_current", None)
+    with ThreadPoolExecutor(4) as at_once:
+        first, *others = at_once.map(lambda _: client.lease("test"), range(4))
+    assert {*others} == {first}
+    second = client.Lease("test")
+    folder = Path(first.ask("scratch"))
+    assert second.ask("scratch") == str(folder)
+    second.close()
+    until(lambda: not first.ask("status")["users"], "the end of the second lease")
+    assert folder.exists()
+    first.close()
+    lab.assert_nothing_is_left(set())

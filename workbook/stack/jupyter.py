@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 from workbook.errors import ServerFailed
-from workbook.stack import folders, notebook_copies, ports
+from workbook.stack import folders, notebook_copies, ports, process
 from workbook.stack.client import Lease
 
 PORT = 8888
@@ -36,6 +36,10 @@ export PATH={bin}:"$PATH"
 
 FIRST_PAGE = "/lab/tree/00_start_here.ipynb"
 DEADLINE = 90.0
+TRIES = 2
+
+LONGEST_NAME = "jupyter/kernel-" + "x" * 36 + "-ipc-forks"
+"""Of a kernel's sockets in the run folder."""
 
 PAGE = ".open_the_lab.html"
 """In the folder of the notebooks while the lab is open; see ``redirect``."""
@@ -46,17 +50,16 @@ def start(lease: Lease, folder: Path) -> str:
 
     Raises ``ServerFailed`` as soon as it has ended, or when it does not answer in time.
     """
-    token, port, log = secrets.token_hex(24), ports.choose(PORT), folders.run_dir() / "jupyter.log"
-    pid = _spawn(lease, folder, token, port, log)
-    answered = _answers(port, token, pid)
-    # Another lab may have taken the port between our look at it and JupyterLab's own.
-    if not answered and not _runs(pid) and not ports.is_free(port):
-        port = ports.choose(PORT)
+    log = folders.run_dir() / "jupyter.log"
+    for _ in range(TRIES):
+        token, port = secrets.token_hex(24), ports.choose(PORT)
         pid = _spawn(lease, folder, token, port, log)
-        answered = _answers(port, token, pid)
-    if not answered:
-        raise _failure(port, pid, log)
-    return f"http://{ports.LOOPBACK}:{port}{FIRST_PAGE}?token={token}"
+        if _answers(port, pid):
+            return f"http://{ports.LOOPBACK}:{port}{FIRST_PAGE}?token={token}"
+        # Another program may have taken the port between our look at it and JupyterLab's own.
+        if _runs(pid) or ports.is_free(port):
+            break
+    raise _failure(port, pid, log)
 
 
 def _spawn(lease: Lease, folder: Path, token: str, port: int, log: Path) -> int:
@@ -65,6 +68,7 @@ def _spawn(lease: Lease, folder: Path, token: str, port: int, log: Path) -> int:
         *(sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}"),
         *("--ServerApp.port_retries=0", f"--ServerApp.ip={listen_address()}"),
         *(f"--ServerApp.root_dir={folder}", f"--LabApp.default_url={FIRST_PAGE}"),
+        f"--KernelManager.{_closed_to_others()}",
         f"--ServerApp.terminado_settings=shell_command={shlex.join(terminal)}",
         *(("--allow-root",) if os.getuid() == 0 else ()),
     ]
@@ -74,9 +78,13 @@ def _spawn(lease: Lease, folder: Path, token: str, port: int, log: Path) -> int:
 
 def prepare_spark(lease: Lease) -> None:
     """Make Spark's class archive in the background, so that the learner's session starts faster."""
+    code = (  # it may be killed, so its temporary files belong where they end with the lab
+        f"import tempfile; tempfile.tempdir = {str(folders.run_dir())!r}\n"
+        "from workbook.spark.session import make_class_archive; make_class_archive()"
+    )
     lease.ask(
         "spawn",
-        command=["nice", "-n", "19", sys.executable, "-m", "workbook.spark.session"],
+        command=["nice", "-n", "19", sys.executable, "-c", code],
         env=_environment("", folders.run_dir()),
         cwd="/",
         log=str(folders.run_dir() / "class-archive.log"),
@@ -106,6 +114,17 @@ def listen_address() -> str:
     return os.environ.get("WORKBOOK_LISTEN") or ports.LOOPBACK
 
 
+def _closed_to_others() -> str:
+    """Return the option by which no other user of the machine reads what a kernel says.
+
+    A kernel's output goes to whoever connects to its port: so let it use sockets in the run folder,
+    or encryption if their names are too long for that.
+    """
+    longest = os.fsencode(folders.run_dir() / LONGEST_NAME)
+    fits = len(longest) <= folders.LONGEST_SOCKET + len(".new")
+    return "transport=ipc" if fits else "transport_encryption=auto"
+
+
 def _environment(token: str, folder: Path) -> dict[str, str]:
     search = [str(folders.ROOT), os.environ.get("PYTHONPATH")]
     return {
@@ -127,26 +146,29 @@ def _startup() -> Path:
     before = (
         f"exec(compile(open({own!r}).read(), {own!r}, 'exec'))\n" if Path(own).is_file() else ""
     )
-    path.write_text(
-        f"{before}from workbook.classroom.kernel_start import prepare\nprepare()\ndel prepare\n"
+    folders.write_whole(
+        path,
+        f"{before}from workbook.stack.forked_output import close_port\nclose_port()\n"
+        "from workbook.classroom.kernel_start import prepare\nprepare()\n"
+        "del close_port, prepare\n",
     )
     return path
 
 
-def _answers(port: int, token: str, pid: int) -> bool:
-    """Wait until it answers; False when it has ended, or not answered in time."""
-    status = urllib.request.Request(
-        f"http://{ports.LOOPBACK}:{port}/api/status", headers={"Authorization": f"token {token}"}
-    )
+def _answers(port: int, pid: int) -> bool:
+    """Wait until this very process answers; False when it has ended, or not answered in time."""
+    asked = f"http://{ports.LOOPBACK}:{port}/api"  # which wants no token
     # Past any proxy of the environment, which could not reach our loopback address.
     straight = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + DEADLINE
     while time.monotonic() < deadline and _runs(pid):
         try:
-            with straight.open(status, timeout=5):
-                return True
+            if process.listens(pid, port):
+                with straight.open(asked, timeout=5):
+                    return True
         except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
+            pass
+        time.sleep(0.1)
     return False
 
 
@@ -185,10 +207,10 @@ def shell(folder: Path) -> list[str]:
     quoted = shlex.quote(str(BIN))
     match Path(chosen).name:
         case "bash":
-            (folder / "bashrc").write_text(BASHRC.format(bin=quoted))
+            folders.write_whole(folder / "bashrc", BASHRC.format(bin=quoted))
             return [chosen, "--rcfile", str(folder / "bashrc"), "-i"]
         case "zsh":
             own = shlex.quote(os.environ.get("ZDOTDIR") or str(Path.home()))
-            (folder / ".zshrc").write_text(ZSHRC.format(bin=quoted, own=own))
+            folders.write_whole(folder / ".zshrc", ZSHRC.format(bin=quoted, own=own))
             return ["env", f"ZDOTDIR={folder}", chosen, "-i"]
     return [chosen]
