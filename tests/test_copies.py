@@ -75,10 +75,27 @@ def test_a_newer_one_taken_over_is_not_offered_again(chapters: Path, copies: Pat
     assert [p.name for p in copies.glob("*.ipynb")] == ["00_a.ipynb"]
 
 
+def test_an_update_that_is_cut_short_leaves_the_copy_as_it_was(
+    chapters: Path, copies: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(chapters / "00_a.ipynb", "better")
+    monkeypatch.setattr(Path, "replace", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        refresh(chapters, copies)
+    assert sorted(p.name for p in copies.iterdir()) == [".copied.json", "00_a.ipynb"]
+    assert told(copies / "00_a.ipynb") == ["first"]
+
+
 @pytest.mark.parametrize(
-    ("name", "text"), [("00_a.ipynb", '{"cells": ['), (".copied.json", '{"00')]
+    ("name", "text"),
+    [
+        *(("00_a.ipynb", text) for text in ('{"cells": [', "[]", "null", '{"cells": [1]}')),
+        *((".copied.json", text) for text in ('{"00', "[1]", "null")),
+    ],
 )
-def test_what_is_cut_off_counts_as_work(chapters: Path, copies: Path, name: str, text: str) -> None:
+def test_what_is_cut_off_or_no_notebook_counts_as_work(
+    chapters: Path, copies: Path, name: str, text: str
+) -> None:
     (copies / name).write_text(text)
     before = (copies / "00_a.ipynb").read_text()
     write(chapters / "00_a.ipynb", "better")

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+
+from workbook.stack.folders import write_whole
 
 NOTE = ".copied.json"
 """In the folder of the copies: name of the copy to the digest of the chapter it was made from."""
@@ -45,12 +46,10 @@ def refresh(chapters: Path, copies: Path, say: Callable[[str], None] = print) ->
                     say(f"{chapter.name} has a newer version: rename {copy.name} to get it")
                     continue
                 say(f"{chapter.name} has a newer version: it is beside yours, as {copy.name}")
-            shutil.copy(chapter, copy)
+            write_whole(copy, chapter.read_bytes())
             made_from[copy.name] = _digest(chapter)
     _copy_pages(chapters.resolve().parent, copies, made_from)
-    unfinished = note.with_suffix(".unfinished")
-    unfinished.write_text(json.dumps(made_from, indent=1), encoding="utf-8")
-    unfinished.replace(note)
+    write_whole(note, json.dumps(made_from, indent=1))
     return copies
 
 
@@ -72,7 +71,7 @@ def _copy_pages(root: Path, copies: Path, made_from: dict[str, str]) -> None:
         there = hashlib.sha256(copy.read_bytes()).hexdigest() if copy.exists() else None
         if there in (None, digest, made_from.get(name)):
             copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(content)
+            write_whole(copy, content)
             made_from[name] = digest
 
 
@@ -94,7 +93,7 @@ def _anchor(heading: re.Match[str]) -> str:
 def _read(note: Path) -> dict[str, str]:
     try:
         return dict(json.loads(note.read_text(encoding="utf-8")))
-    except (OSError, ValueError):  # none yet, or damaged: then every copy counts as work
+    except (OSError, ValueError, TypeError):  # none yet, or damaged: then every copy counts as work
         return {}
 
 
@@ -112,6 +111,6 @@ def _digest(notebook: Path) -> str:
     try:
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         texts = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return "unreadable"
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
