@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import stat
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
