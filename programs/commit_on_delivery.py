@@ -30,14 +30,18 @@ doesn't write that second: the next reader counts it again from its first record
 
 import argparse
 import json
+import re
 import signal
 import sys
 import time
 from collections import Counter, deque
 from functools import partial
+from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient
+
+LINE = r"(?m)^[ \t]*(?!\S*\.type)([^\s=:#!][^\s=:]*)[ \t]*[=:]?[ \t]*(.*)"  # of --config
 
 
 class Partition:
@@ -60,18 +64,18 @@ class Partition:
 class Program:
     """Reads, counts, sends, and commits what was delivered."""
 
-    def __init__(self, servers, topic, out, group):
+    def __init__(self, config, topic, out, group):
         self.topic, self.out, self.partitions, self.running = topic, out, {}, True
         self.lost, self.due = Counter(), 0
-        self.asks = {"bootstrap.servers": servers, "log_level": 0}
+        self.asks = {**config, "log_level": 0}
         self.admin = AdminClient(self.asks)
         self.topic_id = self.ask_topic_id()
         self.producer = Producer({
-            "bootstrap.servers": servers,
+            **config,
             "enable.idempotence": True,  # acks=all, and a retry repeats no record
         })  # fmt: skip
         self.consumer = Consumer({
-            "bootstrap.servers": servers,
+            **config,
             "group.id": group,
             "auto.offset.reset": "earliest",  # where the group has no commit, or one out of range
             "enable.auto.commit": False,  # it would commit what has only been read
@@ -215,21 +219,34 @@ def second_of(message, lost):
     return None
 
 
+def connect(options):  # returns the settings of librdkafka, and all topics
+    found, heard, admin = {"bootstrap.servers": options.servers}, [], None
+    try:
+        text = Path(options.config).read_text() if options.config else ""
+        for name, value in re.findall(LINE, re.sub(r"\\\n\s*", "", text)):
+            name = name.replace("truststore.loc", "ca.loc").replace("mechanisms", "mechanism")
+            found.setdefault(name, re.sub(r"\\(.)", r"\1", value) or "none")
+        jaas = re.findall(r'(\w+)="((?:\\.|[^"\\])*)"', found.pop("sasl.jaas.config", ""))
+        found |= {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, value in jaas}
+        admin = AdminClient({**found, "log_level": 0, "error_cb": heard.append})
+        return found, admin.list_topics(timeout=10).topics
+    except (KafkaException, OSError) as error:
+        why = ((admin and admin.poll(0) and heard) or [error])[0]
+        sys.exit(f"No broker answers at {options.servers}. Does it run? Is --config right? {why}")
+
+
 def main():
     command = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name in ("--servers", "--topic", "--out", "--group"):
         command.add_argument(name, required=True)
+    command.add_argument("--config", help="Kafka's client settings, as its tools take them")
     options = command.parse_args()
-    admin = AdminClient({"bootstrap.servers": options.servers, "log_level": 0})
-    try:
-        found = admin.list_topics(timeout=10).topics
-    except KafkaException:
-        sys.exit(f"No broker answers at {options.servers} within 10 s. Is it running?")
+    config, found = connect(options)
     for name in {options.topic, options.out} - set(found):
         create = f"kafka-topics --bootstrap-server {options.servers} --create --topic {name}"
         sys.exit(f"{options.servers} has no topic {name}. Correct the name, or create it: {create}")
     try:
-        program = Program(**vars(options))
+        program = Program(config, options.topic, options.out, options.group)
         signal.signal(signal.SIGTERM, program.stop)
         signal.signal(signal.SIGINT, program.stop)
         program.run()

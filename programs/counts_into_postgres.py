@@ -5,8 +5,9 @@ org.apache.spark:spark-avro_2.13:4.2.0 counts_into_postgres.py \
         --servers localhost:9092 --topic ad_actions --registry http://localhost:8081 \
         --database postgresql://user@localhost/ads --checkpoint state/counts
 
-It needs Spark 4.0 or newer (name your version in --packages) and `pip install confluent-kafka
-psycopg`.
+Everybody sees a command line. So name a password in DATABASE_URL or PGPASSFILE, and a registry's
+(https://user:password@host) in SCHEMA_REGISTRY_URL; SCHEMA_REGISTRY_CA_LOCATION names its CA.
+It needs Spark 4.0 or newer (name it in --packages) and `pip install confluent-kafka psycopg`.
 
 In: Avro after the schema registry's five bytes. All records are read by the newest schema. It has
 the fields ad, type, owner and time (ms, or an Avro timestamp). Out: the table `action_counts`,
@@ -32,10 +33,15 @@ A record whose own timestamp is after the year 294,246 ends the query: Spark can
 
 import argparse
 import json
+import os
 import re
+import ssl
 import sys
 import urllib.request
+from base64 import b64encode
 from http.client import HTTPException
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import psycopg
 from confluent_kafka import KafkaException
@@ -65,15 +71,22 @@ LIMITS = {f"org.apache.avro.limits.{it}.maxLength": "10000000" for it in LIMITED
 UNKNOWN = "with an unknown schema"
 ANEW = "drop both tables, and name a new --checkpoint."
 LOST: dict = {}  # by micro-batch: what `write` has found
+LINE = r"(?m)^[ \t]*(?!\S*\.type)([^\s=:#!][^\s=:]*)[ \t]*[=:]?[ \t]*(.*)"  # of --config
 BEYOND = "Spark can't read a record's own timestamp. Delete the record, " + ANEW
 
 
 def schemas(registry, subject):
     """Ask the registry for all versions of the subject: by id, all texts that a schema needs."""
 
+    url = urlsplit(registry)
+    user, _, host = url.netloc.rpartition("@")
+    login = {"Authorization": f"Basic {b64encode(unquote(user).encode()).decode()}"} if user else {}
+    trusted = ssl.create_default_context(cafile=os.environ.get("SCHEMA_REGISTRY_CA_LOCATION"))
+
     def ask(subject, version=""):
-        path = f"{registry}/subjects/{subject}/versions/{version}".rstrip("/")
-        with urllib.request.urlopen(path, timeout=10) as answer:
+        path = f"{url.scheme}://{host}{url.path}/subjects/{subject}/versions/{version}".rstrip("/")
+        request = urllib.request.Request(path, headers=login)
+        with urllib.request.urlopen(request, timeout=10, context=trusted) as answer:
             return json.load(answer)
 
     def texts(found):
@@ -184,12 +197,41 @@ def write(batch, number, options, known):
         db.execute("UPDATE fence SET batch = %s, offsets = %s", [number, offsets])
 
 
+def connect(options):  # returns the settings of librdkafka, and all topics
+    found, heard, admin = {"bootstrap.servers": options.servers}, [], None
+    try:
+        text = Path(options.config).read_text() if options.config else ""
+        for name, value in re.findall(LINE, re.sub(r"\\\n\s*", "", text)):
+            name = name.replace("truststore.loc", "ca.loc").replace("mechanisms", "mechanism")
+            found.setdefault(name, re.sub(r"\\(.)", r"\1", value) or "none")
+        jaas = re.findall(r'(\w+)="((?:\\.|[^"\\])*)"', found.pop("sasl.jaas.config", ""))
+        found |= {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, value in jaas}
+        admin = AdminClient({**found, "log_level": 0, "error_cb": heard.append})
+        return found, admin.list_topics(timeout=10).topics
+    except (KafkaException, OSError) as error:
+        why = ((admin and admin.poll(0) and heard) or [error])[0]
+        sys.exit(f"No broker answers at {options.servers}. Does it run? Is --config right? {why}")
+
+
+def for_spark(config):  # returns the same as options of Spark's Kafka source and sink
+    if "ssl.key.location" in config:
+        sys.exit("Java needs a PKCS12: openssl pkcs12 -export -in CERTIFICATE -inkey KEY -out FILE")
+    java = {f"kafka.{name}": "" if value == "none" else value for name, value in config.items()}
+    java = {name.replace("ssl.ca", "ssl.truststore"): value for name, value in java.items()}
+    java |= {"kafka.ssl.truststore.type": "PEM", "kafka.ssl.keystore.type": "PKCS12"}
+    login = "scram.Scram" if "SCRAM" in config.get("sasl.mechanism", "") else "plain.Plain"
+    login = f"org.apache.kafka.common.security.{login}LoginModule required"
+    for it in "username", "password":
+        login += f" {it}={json.dumps(config.get(f'sasl.{it}'), ensure_ascii=False)}"
+    return java | {"kafka.sasl.jaas.config": f"{login};"}
+
+
 def start(spark, options, known):
     for name, limit in LIMITS.items():
         spark._jvm.java.lang.System.setProperty(name, limit)
     spark.conf.set("spark.sql.session.timeZone", "Europe/Oslo")  # where a day begins
     spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
-    source = {"kafka.bootstrap.servers": options.servers, "subscribe": options.topic}
+    source = {**for_spark(options.kafka), "subscribe": options.topic}
     # At the first start only: then the checkpoint says where to begin.
     source |= {"startingOffsets": "earliest", "maxOffsetsPerTrigger": 1_000_000}
     records = spark.readStream.format("kafka").options(**source, includeHeaders=True)
@@ -208,21 +250,24 @@ def start(spark, options, known):
 
 def main():
     command = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name in ("--servers", "--topic", "--registry", "--database", "--checkpoint"):
+    for name in ("--servers", "--topic", "--checkpoint"):
         command.add_argument(name, required=True)
+    for name, variable in ("--registry", "SCHEMA_REGISTRY_URL"), ("--database", "DATABASE_URL"):
+        command.add_argument(name, default=os.environ.get(variable, ""), help=f"or {variable}")
     command.add_argument("--horizon", default="1 hour", help="how long duplicates are recognised")
+    command.add_argument("--config", help="Kafka's client settings, as its tools take them")
     options = command.parse_args()
+    options.kafka, found = connect(options)
     try:
-        found = AdminClient({"bootstrap.servers": options.servers}).list_topics(timeout=10).topics
         known = schemas(options.registry, f"{options.topic}-value")
         with psycopg.connect(options.database, connect_timeout=10) as db:
             db.execute(TABLES)
-    except KafkaException:
-        sys.exit(f"No broker answers at {options.servers} within 10 s. Is it running?")
     except psycopg.Error as error:
-        sys.exit(f"PostgreSQL refuses, see --database: {str(error).splitlines()[0]}")
+        why = re.sub(".*@", "…@", str(error).splitlines()[0])  # before it may be a password
+        sys.exit(f"PostgreSQL refuses, see --database: {why}")
     except NONSENSE as error:
-        sys.exit(f"No schemas of {options.topic}-value at {options.registry}: {error!r}")
+        at = re.sub("//.*@", "//", options.registry)
+        sys.exit(f"No schemas of {options.topic}-value at {at}: {error!r}")
     for name in {options.topic} - set(found):
         create = f"kafka-topics --bootstrap-server {options.servers} --create --topic {name}"
         sys.exit(f"{options.servers} has no topic {name}. Correct the name, or create it: {create}")

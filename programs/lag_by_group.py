@@ -19,16 +19,19 @@ What it loses:
 """
 
 import argparse
+import re
 import sys
 import time
 from collections import defaultdict, deque
 from contextlib import suppress
+from pathlib import Path
 
 from confluent_kafka import ConsumerGroupTopicPartitions as Group
 from confluent_kafka import KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
 HOUR = 3600
+LINE = r"(?m)^[ \t]*(?!\S*\.type)([^\s=:#!][^\s=:]*)[ \t]*[=:]?[ \t]*(.*)"  # of --config
 
 
 def answers(what, asked):
@@ -104,23 +107,38 @@ def table(admin, sampled):
             print(f"{group:30} {where:30} {lag:>12} {late:>10}", flush=True)
 
 
+def connect(options):  # returns the settings of librdkafka, and all topics
+    found, heard, admin = {"bootstrap.servers": options.servers}, [], None
+    try:
+        text = Path(options.config).read_text() if options.config else ""
+        for name, value in re.findall(LINE, re.sub(r"\\\n\s*", "", text)):
+            name = name.replace("truststore.loc", "ca.loc").replace("mechanisms", "mechanism")
+            found.setdefault(name, re.sub(r"\\(.)", r"\1", value) or "none")
+        jaas = re.findall(r'(\w+)="((?:\\.|[^"\\])*)"', found.pop("sasl.jaas.config", ""))
+        found |= {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, value in jaas}
+        admin = AdminClient({**found, "log_level": 0, "error_cb": heard.append})
+        return found, admin.list_topics(timeout=10).topics
+    except (KafkaException, OSError) as error:
+        why = ((admin and admin.poll(0) and heard) or [error])[0]
+        sys.exit(f"No broker answers at {options.servers}. Does it run? Is --config right? {why}")
+
+
 def main():
     """Print a table at every turn, until Ctrl-C."""
     command = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     command.add_argument("--servers", required=True)
+    command.add_argument("--config", help="Kafka's client settings, as its tools take them")
     command.add_argument("--every", type=float, default=10, help="seconds")
     options = command.parse_args()
-    sampled, nobody = defaultdict(deque), f"No broker answers at {options.servers} within 10 s."
+    config, sampled = connect(options)[0], defaultdict(deque)
     while True:
         # A client of its own for each turn: after a broker's restart, an old one may be refused.
-        admin = AdminClient({"bootstrap.servers": options.servers, "log_level": 0})
+        admin = AdminClient({**config, "log_level": 0})
         try:
             admin.list_topics(timeout=10)  # without a broker, no group would be found
             table(admin, sampled)
         except KafkaException as error:
-            if not sampled:
-                sys.exit(f"{nobody} Is it running?")
-            print(f"{nobody} It tries again: {error.args[0].str()}", file=sys.stderr)
+            print(f"No broker answers. It tries again: {error.args[0].str()}", file=sys.stderr)
         time.sleep(options.every)
 
 

@@ -33,8 +33,10 @@ whose own timestamp is after the year 294,246 ends the query: Spark can't read i
 
 import argparse
 import json
+import re
 import sys
 from collections import defaultdict
+from pathlib import Path
 
 import pyspark
 from confluent_kafka import KafkaException
@@ -51,6 +53,7 @@ FULL = 900_000  # bytes of a visit: Kafka takes 1 MB
 LARGE = {"kafka.max.request.size": 2**31 - 1, "kafka.buffer.memory": 2**31 - 1}
 ZSTD = {"kafka.compression.type": "zstd"}
 LOST = "that aren't JSON", "with a wrong field", "dated wrong"
+LINE = r"(?m)^[ \t]*(?!\S*\.type)([^\s=:#!][^\s=:]*)[ \t]*[=:]?[ \t]*(.*)"  # of --config
 BEYOND = "Spark can't read a record's own timestamp: delete the record, and name a new checkpoint."
 
 
@@ -132,10 +135,39 @@ class Losses(StreamingQueryListener):
     onQueryStarted = onQueryTerminated = lambda self, event: None  # noqa: N815
 
 
+def connect(options):  # returns the settings of librdkafka, and all topics
+    found, heard, admin = {"bootstrap.servers": options.servers}, [], None
+    try:
+        text = Path(options.config).read_text() if options.config else ""
+        for name, value in re.findall(LINE, re.sub(r"\\\n\s*", "", text)):
+            name = name.replace("truststore.loc", "ca.loc").replace("mechanisms", "mechanism")
+            found.setdefault(name, re.sub(r"\\(.)", r"\1", value) or "none")
+        jaas = re.findall(r'(\w+)="((?:\\.|[^"\\])*)"', found.pop("sasl.jaas.config", ""))
+        found |= {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, value in jaas}
+        admin = AdminClient({**found, "log_level": 0, "error_cb": heard.append})
+        return found, admin.list_topics(timeout=10).topics
+    except (KafkaException, OSError) as error:
+        why = ((admin and admin.poll(0) and heard) or [error])[0]
+        sys.exit(f"No broker answers at {options.servers}. Does it run? Is --config right? {why}")
+
+
+def for_spark(config):  # returns the same as options of Spark's Kafka source and sink
+    if "ssl.key.location" in config:
+        sys.exit("Java needs a PKCS12: openssl pkcs12 -export -in CERTIFICATE -inkey KEY -out FILE")
+    java = {f"kafka.{name}": "" if value == "none" else value for name, value in config.items()}
+    java = {name.replace("ssl.ca", "ssl.truststore"): value for name, value in java.items()}
+    java |= {"kafka.ssl.truststore.type": "PEM", "kafka.ssl.keystore.type": "PKCS12"}
+    login = "scram.Scram" if "SCRAM" in config.get("sasl.mechanism", "") else "plain.Plain"
+    login = f"org.apache.kafka.common.security.{login}LoginModule required"
+    for it in "username", "password":
+        login += f" {it}={json.dumps(config.get(f'sasl.{it}'), ensure_ascii=False)}"
+    return java | {"kafka.sasl.jaas.config": f"{login};"}
+
+
 def start(spark, options):
     spark.conf.set("spark.sql.streaming.stateStore.providerClass", ROCKS)
     spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
-    kafka = {"kafka.bootstrap.servers": options.servers}
+    kafka = for_spark(options.kafka)
     # At the first start only: then the checkpoint says where to begin.
     begin = {"startingOffsets": "earliest", "maxOffsetsPerTrigger": 100_000}
     records = spark.readStream.format("kafka").options(
@@ -164,11 +196,9 @@ def main():
     for name in ("--servers", "--tracking", "--orders", "--out", "--checkpoint"):
         command.add_argument(name, required=True)
     command.add_argument("--timeout", type=int, default=120, help="seconds")
+    command.add_argument("--config", help="Kafka's client settings, as its tools take them")
     options = command.parse_args()
-    try:  # Spark itself would try for minutes
-        found = AdminClient({"bootstrap.servers": options.servers}).list_topics(timeout=10).topics
-    except KafkaException:
-        sys.exit(f"No broker answers at {options.servers} within 10 s. Is it running?")
+    options.kafka, found = connect(options)
     topics = (options.tracking, options.orders, options.out)
     sizes = {name: len(found[name].partitions) for name in topics if name in found}
     for name in set(topics) - set(sizes):

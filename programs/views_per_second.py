@@ -29,8 +29,11 @@ has. If its beginning is deleted, name an empty --out: smaller numbers would ove
 """
 
 import argparse
+import json
+import re
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 from confluent_kafka import KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
@@ -39,6 +42,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery, StreamingQueryListener
 
+LINE = r"(?m)^[ \t]*(?!\S*\.type)([^\s=:#!][^\s=:]*)[ \t]*[=:]?[ \t]*(.*)"  # of --config
 LOST = ("that aren't JSON", "with a wrong field", "dated wrong")
 
 
@@ -86,10 +90,39 @@ class Losses(StreamingQueryListener):
             print(f"micro-batch {event.progress.batchId}, lost:", ", ".join(lost), file=sys.stderr)
 
 
+def connect(options):  # returns the settings of librdkafka, and all topics
+    found, heard, admin = {"bootstrap.servers": options.servers}, [], None
+    try:
+        text = Path(options.config).read_text() if options.config else ""
+        for name, value in re.findall(LINE, re.sub(r"\\\n\s*", "", text)):
+            name = name.replace("truststore.loc", "ca.loc").replace("mechanisms", "mechanism")
+            found.setdefault(name, re.sub(r"\\(.)", r"\1", value) or "none")
+        jaas = re.findall(r'(\w+)="((?:\\.|[^"\\])*)"', found.pop("sasl.jaas.config", ""))
+        found |= {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, value in jaas}
+        admin = AdminClient({**found, "log_level": 0, "error_cb": heard.append})
+        return found, admin.list_topics(timeout=10).topics
+    except (KafkaException, OSError) as error:
+        why = ((admin and admin.poll(0) and heard) or [error])[0]
+        sys.exit(f"No broker answers at {options.servers}. Does it run? Is --config right? {why}")
+
+
+def for_spark(config):  # returns the same as options of Spark's Kafka source and sink
+    if "ssl.key.location" in config:
+        sys.exit("Java needs a PKCS12: openssl pkcs12 -export -in CERTIFICATE -inkey KEY -out FILE")
+    java = {f"kafka.{name}": "" if value == "none" else value for name, value in config.items()}
+    java = {name.replace("ssl.ca", "ssl.truststore"): value for name, value in java.items()}
+    java |= {"kafka.ssl.truststore.type": "PEM", "kafka.ssl.keystore.type": "PKCS12"}
+    login = "scram.Scram" if "SCRAM" in config.get("sasl.mechanism", "") else "plain.Plain"
+    login = f"org.apache.kafka.common.security.{login}LoginModule required"
+    for it in "username", "password":
+        login += f" {it}={json.dumps(config.get(f'sasl.{it}'), ensure_ascii=False)}"
+    return java | {"kafka.sasl.jaas.config": f"{login};"}
+
+
 def start(spark: SparkSession, options: argparse.Namespace) -> StreamingQuery:
     spark.conf.set("spark.sql.session.timeZone", "UTC")
     spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
-    kafka = {"kafka.bootstrap.servers": options.servers}
+    kafka = for_spark(options.kafka)
     try:
         records = (
             spark.readStream.format("kafka")
@@ -141,13 +174,11 @@ def main() -> None:
     for name in ("--servers", "--topic", "--out", "--checkpoint"):
         command.add_argument(name, required=True)
     command.add_argument("--lateness", default="5 seconds", help="default: 5 seconds")
+    command.add_argument("--config", help="Kafka's client settings, as its tools take them")
     options = command.parse_args()
-    asks = {"bootstrap.servers": options.servers, "log_level": 0}
+    options.kafka, topics = connect(options)
+    asks = {**options.kafka, "log_level": 0}
     admin = AdminClient(asks)
-    try:  # Spark itself would try for minutes
-        topics = admin.list_topics(timeout=10).topics
-    except KafkaException:
-        sys.exit(f"No broker answers at {options.servers} within 10 s. Is it running?")
     for name in {options.topic, options.out} - set(topics):
         create = f"kafka-topics --bootstrap-server {options.servers} --create --topic {name}"
         sys.exit(f"{options.servers} has no topic {name}. Correct the name, or create it: {create}")

@@ -71,7 +71,10 @@ def click(broker: Broker, topic: str, *seconds: int) -> None:
 
 def by_hand(module: ModuleType, broker: Broker, topic: str, out: str, end: int) -> dict:
     """Run commit_on_delivery.py until it has read up to this offset; return its metrics."""
-    program, deadline = module.Program(broker.bootstrap, topic, out, topic), time.monotonic() + 120
+    program, deadline = (
+        module.Program(broker.client_config(), topic, out, topic),
+        time.monotonic() + 120,
+    )
     say = program.say
 
     def stop_at_the_end() -> None:
@@ -220,7 +223,7 @@ def test_a_recreated_topic_and_a_group_without_rights_are_said(broker, topic, ca
 def counting(broker: Broker, spark, program: ModuleType, topic: str, out: str, checkpoint: Path):
     """views_per_second.py over a topic, in the tests' Spark."""
     session, listener = spark.newSession(), program.Losses()
-    options = Namespace(servers=broker.bootstrap, topic=topic, out=out, lateness="5 seconds")
+    options = Namespace(kafka=broker.client_config(), topic=topic, out=out, lateness="5 seconds")
     session.streams.addListener(listener)
     query = program.start(session, Namespace(checkpoint=str(checkpoint), **vars(options)))
     try:

@@ -47,7 +47,7 @@ def program(spark, broker, topic, capfd, tmp_path):
             self.module, self.said, self.config = load(name), "", broker.client_config()
             topics = {name: topic(name, partitions=2).name for name in topics}
             checkpoint = tmp_path / "checkpoint"
-            options |= {"servers": broker.bootstrap, "checkpoint": checkpoint}
+            options |= {"kafka": self.config, "servers": broker.bootstrap, "checkpoint": checkpoint}
             self.options = Namespace(**options, **topics)
 
         def run(self, *more) -> None:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import ssl
 import subprocess
-from contextlib import suppress
+import sys
+import threading
+import urllib.error
+from argparse import Namespace
+from base64 import b64encode
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from inspect import getsource
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from confluent_kafka import Producer
 from secured import KEY_PASSWORD, USERS, Secured
+from test_hostile_programs import load
 
+from workbook.errors import RegistryUnreachable
 from workbook.kafka.broker import Broker, external
 from workbook.kafka.config import NotConfigured
 from workbook.stack import doctor
+from workbook.stack.addresses import check_registry
 from workbook.stack.kafka_tools import consumer_groups
 from workbook.topics import new_topic
 
@@ -183,3 +197,101 @@ def test_a_variable_that_nobody_knows_is_refused(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("KAFKA_SSL_KEYSTORE_FILENAME", "x")
     with pytest.raises(NotConfigured, match="KAFKA_SSL_KEYSTORE_FILENAME isn't known"):
         external()
+
+
+# --- the programs -------------------------------------------------------------------------------
+
+PROGRAMS = sorted(path.stem for path in Path(__file__).parents[1].glob("programs/*.py"))
+FILES = {
+    "password": (*FORMS["Java, password"][:-2], "ssl.truststore.location=DIR/ca.pem"),
+    "librdkafka": ("scram", *LOGIN, TLS[1]),
+    "PKCS12": ("tls", *TLS, *FORMS["Java, PKCS12"][3:], "ssl.keystore.type=PKCS12"),
+}
+
+
+@pytest.mark.parametrize("form", FILES)
+def test_each_program_gets_in_by_config(form: str, secured: Secured, named, capfd) -> None:
+    at, *lines = FILES[form]
+    named(at, *lines)
+    options = Namespace(servers=secured.at[at], config=os.environ["KAFKA_CONFIG"])
+    programs = [load(program) for program in PROGRAMS]
+    for program in programs:
+        config, topics = program.connect(options)
+        assert isinstance(topics, dict)
+    for shared in "connect", "for_spark":
+        assert (
+            len({getsource(vars(each)[shared]) for each in programs if shared in vars(each)}) == 1
+        )
+    java = load("table_by_key").for_spark(config)
+    consumer_groups(
+        SimpleNamespace(bootstrap=options.servers, spark_options=lambda: java), "--list"
+    )
+    assert capfd.readouterr().err == ""
+
+
+def test_a_program_without_config_says_so_in_one_line(secured: Secured) -> None:
+    options = ["--servers", secured.at["scram"], "--every", "1"]
+    ended = run_program("lag_by_group", *options)
+    assert "Does it run? Is --config right?" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_no_program_shows_what_stands_before_an_at(secured: Secured, monkeypatch) -> None:
+    program = load("counts_into_postgres")
+    monkeypatch.setenv("SCHEMA_REGISTRY_CA_LOCATION", f"{secured.folder}/ca.pem")
+    with https_registry(secured.folder) as host:
+        good = f"https://me:p%40ss@{host}"
+        assert program.schemas(good, "clicks-value") == {7: ["text"]}
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            program.schemas(f"https://me:wr0ng@{host}", "clicks-value")
+        check_registry(good)
+        with pytest.raises(RegistryUnreachable, match="refuses the user or the password") as error:
+            check_registry(f"https://me:wr0ng@{host}")
+        assert "wr0ng" not in str(error.value)
+        monkeypatch.setenv("SCHEMA_REGISTRY_CA_LOCATION", f"{secured.folder}/other-ca.pem")
+        with pytest.raises(RegistryUnreachable, match="SCHEMA_REGISTRY_CA_LOCATION names the CA"):
+            check_registry(good)
+        monkeypatch.setenv("SCHEMA_REGISTRY_CA_LOCATION", f"{secured.folder}/ca.der")
+        with pytest.raises(RegistryUnreachable, match=r"PEM files.*REGISTRY_CA_LOCATION"):
+            check_registry(good)
+    for variable, value in {
+        "SCHEMA_REGISTRY_URL": "https://me:wr0ng@127.0.0.1:1",
+        "DATABASE_URL": "postgresql//me:wr0ng@127.0.0.1:1/x",
+    }.items():
+        monkeypatch.setenv(variable, value)
+    needed = ["--topic", "clicks", "--checkpoint", "x", "--servers", secured.at["open"]]
+    assert "wr0ng" not in run_program("counts_into_postgres", *needed).stderr
+    monkeypatch.setenv("SCHEMA_REGISTRY_URL", good)
+    assert "wr0ng" not in run_program("counts_into_postgres", *needed).stderr
+
+
+def run_program(name: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, which must be an error."""
+    path = Path(__file__).parents[1] / "programs" / f"{name}.py"
+    ended = subprocess.run([sys.executable, path, *options], capture_output=True, text=True)
+    assert ended.returncode == 1, ended.stderr
+    return ended
+
+
+@contextmanager
+def https_registry(folder: Path):
+    """A registry of one schema behind HTTPS, for the user me with the password p@ss."""
+
+    class Registry(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            allowed = self.headers["Authorization"] == f"Basic {b64encode(b'me:p@ss').decode()}"
+            answer = {"7": {"id": 7, "schema": "text"}}.get(self.path[-1], [7])
+            self.send_response(200 if allowed else 401)
+            self.end_headers()
+            self.wfile.write(json.dumps(answer).encode())
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(folder / "server.pem")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Registry) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"127.0.0.1:{server.server_port}"
+        server.shutdown()

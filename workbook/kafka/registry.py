@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from collections.abc import Callable
@@ -20,6 +21,10 @@ PATIENCE_S = 60.0
 """Seconds for which a registry that doesn't answer is asked again."""
 
 NO_SUBJECT = 40401
+FILES = ("CA_LOCATION", "CERTIFICATE_LOCATION", "KEY_LOCATION", "KEY_PASSWORD")
+"""What may be named behind SCHEMA_REGISTRY_: the client calls them ssl.ca.location, and so on."""
+
+FORM = "https://user:password@host:port/path"
 T = TypeVar("T")
 
 
@@ -69,14 +74,47 @@ def _whole(client: SchemaRegistryClient, schema: Schema) -> str:
         return texts[""]
 
 
+def client(url: str, within: float) -> SchemaRegistryClient:
+    """Return a client that tries once; raise ``RegistryUnreachable`` for a file that is no PEM."""
+    more = {}
+    for name in FILES:
+        if value := os.environ.get(f"SCHEMA_REGISTRY_{name}"):
+            more[f"ssl.{name.lower().replace('_', '.')}"] = value
+    try:
+        return SchemaRegistryClient({"url": url, "timeout": within, "max.retries": 0, **more})
+    except OSError as error:
+        named = ", ".join(f"SCHEMA_REGISTRY_{name}" for name in FILES)
+        raise RegistryUnreachable(
+            f"No certificate or key of the schema registry can be read ({error.args[-1]}). Expected "
+            f"PEM files. Check what is set of {named}."
+        ) from None
+
+
+def refusal(error: Exception) -> str:
+    """Return why a registry didn't answer, without the words that may hold a password."""
+    status = getattr(error, "http_status_code", 0)
+    if status in (401, 403):
+        return f"it refuses the user or the password (HTTP status {status})"
+    text = (str(error).splitlines() or [type(error).__name__])[0].replace(". ", ", ")
+    if "CERTIFICATE_VERIFY_FAILED" in text:
+        text += "; SCHEMA_REGISTRY_CA_LOCATION names the CA that is trusted"
+    elif "ALERT" in text:
+        text += (
+            "; it may want SCHEMA_REGISTRY_CERTIFICATE_LOCATION and SCHEMA_REGISTRY_KEY_LOCATION"
+        )
+    return f"its answer is HTTP status {status}" if status else text
+
+
 def _ask(url: str, patience: float, question: Callable[[SchemaRegistryClient], T]) -> T:
     """Return the answer; ask again while the registry gives none, for ``patience`` seconds."""
     deadline = time.monotonic() + patience
     shown = re.sub("//.*@", "//", url).partition("?")[0]  # without a password
     while True:
         try:
-            with SchemaRegistryClient({"url": url, "timeout": 5, "max.retries": 0}) as client:
-                return question(client)
+            with client(url, 5) as asked:
+                return question(asked)
+        except RegistryUnreachable:
+            raise
         except SchemaRegistryError as error:
             if "already exists" in str(error) and time.monotonic() < deadline:
                 continue  # somebody else has registered the subject's first version meanwhile
@@ -86,11 +124,11 @@ def _ask(url: str, patience: float, question: Callable[[SchemaRegistryClient], T
                     "Old records must stay readable: give a new field a default, and leave the "
                     "type of an old one as it is."
                 ) from None
-            came, final = str(error), error.http_status_code < 500
+            came, final = refusal(error), error.http_status_code < 500
         except ValueError:  # whose words may hold the password
             came, final = "an answer that isn't JSON, or this is no URL", True
         except Exception as error:  # HTTP's, from whichever library the client uses
-            came, final = str(error), False
+            came, final = refusal(error), False
         if final or time.monotonic() >= deadline:
             raise RegistryUnreachable(
                 f"Expected a schema registry with Confluent's API at {shown}; got: {came}. Check "

@@ -63,25 +63,37 @@ def cassandra(role: str = "kernel") -> str:
     return points
 
 
+def check_named(*variables: str) -> None:
+    """Raise before Spark starts, as ``registry`` and ``database`` do, for what variables name."""
+    for variable, check in (
+        ("SCHEMA_REGISTRY_URL", check_registry),
+        ("DATABASE_URL", check_database),
+    ):
+        if variable in variables and (named := os.environ.get(variable)):
+            check(named)
+
+
 def check_registry(url: str, within: float = ANSWER_WITHIN) -> None:
     """Raise ``RegistryUnreachable`` with the likely cause unless the registry lists its schemas."""
-    from confluent_kafka.schema_registry import SchemaRegistryClient, SchemaRegistryError
+    from confluent_kafka.schema_registry import SchemaRegistryError
 
-    form = "http://host:port/path"
+    from workbook.kafka.registry import FORM, client, refusal
+
     try:
         urlsplit(url).port  # noqa: B018  # the client's words for a bad one may hold the password
-        asked = SchemaRegistryClient({"url": url, "timeout": within, "max.retries": 0})
-        asked.get_subjects()
+        client(url, within).get_subjects()
         return
+    except RegistryUnreachable:
+        raise
     except SchemaRegistryError as error:
-        why = f"its answer is HTTP status {error.http_status_code}"
+        why = refusal(error)
     except ValueError:
-        why = f"this is no URL of the form {form}, or another server answers there"
+        why = f"this is no URL of the form {FORM}, or another server answers there"
     except Exception as error:  # HTTP's, which have no common class in Python
-        why = _first_line(error)
+        why = refusal(error)
     raise RegistryUnreachable(
         f"Expected a schema registry at {shown(url)}, but {why}. "
-        + _advice("registry", "SCHEMA_REGISTRY_URL", form)
+        + _advice("registry", "SCHEMA_REGISTRY_URL", FORM)
     )
 
 
