@@ -85,8 +85,8 @@ def client(url: str, within: float) -> SchemaRegistryClient:
     except OSError as error:
         named = ", ".join(f"SCHEMA_REGISTRY_{name}" for name in FILES)
         raise RegistryUnreachable(
-            f"No certificate or key of the schema registry can be read ({error.args[-1]}). Expected "
-            f"PEM files. Check what is set of {named}."
+            f"No certificate or key of the schema registry can be read ({error.args[-1]}). "
+            f"Expected PEM files. Check what is set of {named}."
         ) from None
 
 
