@@ -15,9 +15,6 @@ from workbook.crashlab.report import BY_HAND
 from workbook.spark.failures import cause, known
 from workbook.stack.folders import ROOT
 
-TAIL = 400
-"""The number of lines at the end of a log that are searched for the cause of the end."""
-
 
 class Victim:
     """A pipeline in a process of its own; it dies with the process that made it.
@@ -84,7 +81,7 @@ class Victim:
         """Return the cause of its end, what to do where that is known, else its last lines, too."""
         log = self._folder / "log"
         said = log.read_bytes()[self._said_before :] if log.exists() else b""
-        end = said.decode(errors="replace").splitlines()[-TAIL:]
+        end = said.decode(errors="replace").splitlines()[-400:]
         text = "\n".join(end)
         if "Traceback" in text:  # below it Spark prints the query's plan
             end = known(text).splitlines() or [cause(text), "...", *end[-8:]]

@@ -12,6 +12,8 @@ import pandas as pd
 from workbook.streams.events.reasons import Reason
 from workbook.streams.ledgers.findings import Findings
 
+OF_A_GOOD_ONE = "though the event is good"
+
 MEANINGS = {
     "lost": "expected, but observed less often than that, or never",
     "too_late": "expected and not observed, but its dead letter gives too late as reason",
@@ -152,7 +154,9 @@ class Ledger:
             return pd.DataFrame(columns=["reason", "expected", "observed"])
         _need(rejected, ["reason"], "the dead letters")
         due = self.rejected["reason"] if len(self.rejected) else pd.Series(dtype=object)
-        seen = rejected["reason"][rejected["reason"] != Reason.TOO_LATE.value]
+        on_time = rejected[rejected["reason"] != Reason.TOO_LATE.value]
+        good = on_time.get("value", pd.Series(dtype=object)).map(_event_id).isin(self._ids)
+        seen = on_time["reason"].mask(good.reindex(on_time.index, fill_value=False), OF_A_GOOD_ONE)
         counts = pd.DataFrame({"expected": due.value_counts(), "observed": seen.value_counts()})
         counts = counts.fillna(0).astype(int).rename_axis("reason").reset_index()
         return counts[counts["expected"] != counts["observed"]].reset_index(drop=True)
