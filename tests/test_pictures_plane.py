@@ -346,12 +346,13 @@ def test_times_in_words(ms: int, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["team$x{$y", "$\\frac$", "a\x00\x1fb", "\ud800", "a\n\rb", "<i>&", ""]
+    "name", ["team$x{$y", "$\\frac$", "a\x00\x1fb", "\ud800", "a\n\rb", "<i>&", "_a", ""]
 )
 def test_names_from_outside_are_drawn_whatever_they_are(name: str) -> None:
     lanes, chart = Plane("across", "upwards"), per_second({name: {1: 2, 2: 3}}, "a caption").figure
     lanes.lanes([name])
     lanes.axes.text(0, 0, name)
-    for image in (chart, lanes.svg(name)):
-        [data] = re.findall(r'base64,([^"]+)', image)
-        xml.dom.minidom.parseString(base64.b64decode(data))
+    drawn = [base64.b64decode(*re.findall(r'base64,([^"]+)', i)) for i in (chart, lanes.svg(name))]
+    for image in drawn:
+        xml.dom.minidom.parseString(image)
+    assert (b"_a" in drawn[0]) == (name == "_a"), "it's in the legend"

@@ -27,7 +27,8 @@ def per_second(series: Mapping[str, Series], caption: str, shown: int = SHOWN_S)
         drawn = range(first, max(counts, default=-1) + 1)
         plane.axes.plot(
             [second - last for second in drawn], [counts.get(second, np.nan) for second in drawn],
-            dashes, color=colour, marker=mark, markersize=5, markerfacecolor="none", label=name,
+            dashes, color=colour, marker=mark, markersize=5, markerfacecolor="none",
+            label=f" {name}",  # not drawn where it begins with "_"
         )  # fmt: skip
     plane.axes.set_xlim(-shown, 1)
     plane.axes.set_ylim(0, 1.15 * max(plane.axes.get_ylim()[1], 1))

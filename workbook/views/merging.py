@@ -121,7 +121,9 @@ def _draw_visit(plane: Plane, lane: int, visit: _Visit, topics: Sequence[str]) -
         times = [time for its, time in visit.messages if its == topic]
         if times:
             places = [lane] * len(times)
-            plane.axes.plot(moments(times), places, mark, ms=7, color=colour, label=topic[:22])
+            plane.axes.plot(
+                moments(times), places, mark, ms=7, color=colour, label=f" {topic[:21]}"
+            )
     plane.axes.text(
         1.01, lane, visit.state, transform=plane.axes.get_yaxis_transform(), va="center",
         color=GREEN if visit.parts else INK_ON_PAPER,
