@@ -9,6 +9,7 @@ import ssl
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 from argparse import Namespace
 from base64 import b64encode
@@ -29,7 +30,9 @@ from workbook.kafka.config import NotConfigured
 from workbook.stack import doctor
 from workbook.stack.addresses import check_registry
 from workbook.stack.kafka_tools import consumer_groups
-from workbook.topics import new_topic
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.stream_producer import generate
+from workbook.topics import Topic, new_topic
 
 JAAS = "org.apache.kafka.common.security.scram.ScramLoginModule required"
 PASSWORD = USERS["learner"]
@@ -199,6 +202,13 @@ def test_a_variable_that_nobody_knows_is_refused(monkeypatch: pytest.MonkeyPatch
         external()
 
 
+def test_batches_fit_into_a_topic_of_small_records(secured: Secured) -> None:
+    broker, topic = Broker(secured.at["open"]), new_topic("clicks", "small").name
+    broker.create(Topic(topic, 1, {"max.message.bytes": "10000"}))
+    stream = ClickStream(rate=1000, partitions=1).ending_by(int(time.time() * 1000), 3000)
+    assert generate(broker.client_config(), topic, stream, 3000).messages == 3000
+
+
 # --- the programs -------------------------------------------------------------------------------
 
 PROGRAMS = sorted(path.stem for path in Path(__file__).parents[1].glob("programs/*.py"))
@@ -224,7 +234,8 @@ def test_each_program_gets_in_by_config(form: str, secured: Secured, named, capf
         )
     java = load("table_by_key").for_spark(config)
     consumer_groups(
-        SimpleNamespace(bootstrap=options.servers, spark_options=lambda: java), "--list"
+        SimpleNamespace(bootstrap=options.servers, security={}, spark_options=lambda: java),
+        "--list",
     )
     assert capfd.readouterr().err == ""
 

@@ -21,6 +21,7 @@ from workbook.kafka.require import (
     PATIENCE_S,
     UNKNOWN,
     largest_record,
+    too_few_in_sync,
     unreachable,
 )
 
@@ -74,8 +75,9 @@ class DeliveringProducer:
     ) -> None:
         self.topic, self.failed, self.first_failure = topic, 0, ""
         self._patience, self._servers = patience, config.get("bootstrap.servers")
-        given_up = {"message.timeout.ms": int(patience * 1000)}
-        self._producer = connect({**SETTINGS, **given_up, **settings, **config})
+        self._config, self._error, self._throttled = config, KafkaError.NO_ERROR, False
+        more = {"message.timeout.ms": int(patience * 1000), "throttle_cb": self._throttle}
+        self._producer = connect({**SETTINGS, **more, **settings, **config})
         # What an idempotent producer is given before it knows a broker waits for half a second.
         with suppress(KafkaException):
             self._producer.list_topics(topic, timeout=_A_LOOK_S)
@@ -158,8 +160,8 @@ class DeliveringProducer:
         if self.failed or left:
             raise BrokerUnreachable(
                 f"at least {self.failed + left:,} records were not delivered "
-                f"({self.first_failure or 'no answer in time'}). Is the broker still running, and "
-                "is its disk full? Nothing after the first failure can be trusted: use a new topic."
+                f"({self.first_failure or 'no answer in time'}): {self._why()}. "
+                "Nothing after the first failure can be trusted: use a new topic."
             )
 
     def close(self) -> None:
@@ -168,11 +170,26 @@ class DeliveringProducer:
             pass  # each record is delivered or given up in time: this ends
         self.check(left)
 
+    def _why(self) -> str:
+        """Return the likely cause of the first failure."""
+        if self._error in TOO_LARGE:
+            return "a record, or a batch of some, exceeds the topic's max.message.bytes; raise it"
+        if self._throttled:
+            return (
+                "the broker holds this user back by a quota; use a lower rate, or raise the quota"
+            )
+        lacks = too_few_in_sync(self._config, self.topic)
+        return lacks or "check that the broker still runs, and that its disk isn't full"
+
+    def _throttle(self, _: object) -> None:
+        self._throttled = True
+
     def _count(self, error: KafkaError | None, message: Message | None) -> None:
         if error is not None:
             self.failed += 1
             where = f"{self.topic}[{message.partition()}]" if message else self.topic
-            self.first_failure = self.first_failure or f"{where}: {error.str()}"
+            if not self.first_failure:
+                self.first_failure, self._error = f"{where}: {error.str()}", error.code()
 
     def __enter__(self) -> Self:
         return self

@@ -144,6 +144,20 @@ def largest_record(config: Mapping[str, Any], topic: str) -> int:
     return min(map(int, limits))
 
 
+def too_few_in_sync(config: Mapping[str, Any], topic: str) -> str:
+    """Return which partition lacks replicas in sync, so that nothing can be written; '' if none."""
+    with suppress(KafkaException):
+        least = int(_settings(config, topic).get("min.insync.replicas", 1))
+        partitions = admin(config).list_topics(topic, timeout=ANSWER_S).topics[topic].partitions
+        for number, found in partitions.items():
+            if len(found.isrs) < least:
+                return (
+                    f"not enough replicas: partition {number} of {topic} has {len(found.isrs)} in "
+                    f"sync, and its min.insync.replicas is {least}; start the brokers that are away"
+                )
+    return ""
+
+
 def _settings(config: Mapping[str, Any], topic: str) -> dict[str, str]:
     """Return a topic's settings; none where there's no topic, or the broker doesn't let us ask."""
     resource = ConfigResource(ResourceType.TOPIC, topic)

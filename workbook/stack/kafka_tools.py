@@ -9,6 +9,7 @@ from pathlib import Path
 
 from workbook.errors import ServerFailed
 from workbook.kafka.broker import Broker
+from workbook.kafka.config import TOKENS
 from workbook.stack.jars import class_path
 from workbook.stack.java import environment, find_java
 
@@ -33,6 +34,7 @@ def consumer_groups(broker: Broker, *arguments: str) -> str:
         command = [
             *(str(find_java().command), "-Xmx128m", "-XX:TieredStopAtLevel=1"),
             *("-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8"),
+            f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={broker.security.get(TOKENS, '')}",
             *("-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp", jars, CONSUMER_GROUPS),
             *("--bootstrap-server", broker.bootstrap, "--command-config", str(login), *arguments),
         ]

@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self
 import pyarrow as pa
 
 from workbook.errors import NoSuchStream
-from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.producer import DeliveringProducer, bounded
 from workbook.kafka.require import require_topic
 
 GIVE_UP_S = 15
@@ -73,7 +73,8 @@ class StreamProducer(DeliveringProducer):
     """
 
     def __init__(self, config: Mapping[str, Any], topic: str) -> None:
-        super().__init__(config, topic, BULK, patience=GIVE_UP_S)
+        _, limit = bounded(config, topic, GIVE_UP_S)
+        super().__init__(config, topic, {**BULK, **limit}, patience=GIVE_UP_S)
 
     def send_block(self, block: pa.Table) -> int:
         """Send explicit partitions, with the arrival (ms) as timestamp; returns how many."""
