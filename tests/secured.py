@@ -12,6 +12,7 @@ from pathlib import Path
 from brokers import OwnBroker, free_port
 from confluent_kafka.admin import (
     AclBinding,
+    AclBindingFilter,
     AclOperation,
     AclPermissionType,
     AdminClient,
@@ -127,6 +128,13 @@ class Secured:
         admin = self.admin  # kept: without the client no answer comes
         for done in admin.create_acls(rules).values():
             done.result(DEADLINE)
+
+    def forbid(self, user: str) -> None:
+        """Take all rights from a user."""
+        place = (ResourceType.ANY, None, ResourcePatternType.ANY, f"User:{user}", None)
+        every = AclBindingFilter(*place, AclOperation.ANY, AclPermissionType.ANY)
+        admin = self.admin
+        admin.delete_acls([every])[every].result(DEADLINE)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from source_queries import Queries
 from workbook.errors import TopicMissing
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
-from workbook.kafka.require import require_readable
+from workbook.kafka.require import topic_ids
 from workbook.sources.assigned import (
     PER_TASK,
     AssignedKafka,
@@ -274,7 +274,7 @@ def test_a_broker_without_groups_is_named_and_gets_no_topic_by_it(tmp_path: Path
     with OwnBroker(tmp_path, eager) as broker:
         config = {"bootstrap.servers": broker.bootstrap, "allow.auto.create.topics": False}
         with pytest.raises(TopicMissing, match=r"'__consumer_offsets'.*first consumer group"):
-            require_readable({"bootstrap.servers": broker.bootstrap}, CONSUMER_OFFSETS)
+            topic_ids({"bootstrap.servers": broker.bootstrap}, [CONSUMER_OFFSETS])
         assert CONSUMER_OFFSETS not in AdminClient(config).list_topics(timeout=30).topics
 
 

@@ -85,6 +85,7 @@ def test_what_the_clamped_source_says_is_shown_and_not_the_line_that_raises_it()
         ("terminated with exception: Connection reset", "was killed"),
         ("Caused by: java.net.SocketException: Broken pipe", "was killed"),
         ("java.io.IOException: No space left on device\n\tat a.b", "The disk is full"),
+        ("TopicAuthorizationException: Not authorized to access topics: [out1]", "own-servers.md"),
     ],
 )
 def test_a_killed_process_or_a_full_disk_needs_no_new_checkpoint(told: str, says: str) -> None:

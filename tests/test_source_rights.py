@@ -18,7 +18,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable
 from workbook.errors import RightMissing, TopicMissing
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
-from workbook.kafka.require import require_readable, require_topic, topic_ids
+from workbook.kafka.require import require_topic, topic_ids
 from workbook.kafka.start_offsets import look_up
 from workbook.sources.assigned import AssignedReader, AssignedSettings
 from workbook.sources.clamp import goes_on
@@ -83,11 +83,11 @@ def test_the_right_to_describe_is_enough_for_where_topics_end(users: dict[str, C
 
 def test_a_missing_right_is_named_before_a_query_starts(users: dict[str, Config]) -> None:
     with pytest.raises(RightMissing, match=r"right to READ .*__consumer_offsets.*user watcher"):
-        require_readable(users["watcher"], CONSUMER_OFFSETS)
-    with pytest.raises(RightMissing, match=r"right to DESCRIBE .*__consumer_offsets.*--add"):
-        require_readable(users["stranger"], CONSUMER_OFFSETS)
+        topic_ids(users["watcher"], [CONSUMER_OFFSETS])
+    with pytest.raises(RightMissing, match=r"right to READ .*__consumer_offsets.*--add"):
+        topic_ids(users["stranger"], [CONSUMER_OFFSETS])
     with pytest.raises(TopicMissing, match="'nowhere'"):
-        require_readable(users["reader"], "nowhere")
+        topic_ids(users["reader"], ["nowhere"])
     # A merge looks in its sink for where to begin; without the right it waited for a minute.
     with pytest.raises(RightMissing, match=r"right to READ .*clicks.*user watcher"):
         look_up(users["watcher"], "clicks", ["clicks"])

@@ -19,7 +19,7 @@ from workbook.kafka.require import topic_ids
 from workbook.kafka.start_offsets import EARLIEST, HEADER, headers, look_up, where_to_begin
 from workbook.systems import SYSTEMS
 from workbook.systems.merge_run import where_to_start
-from workbook.topics import Topic
+from workbook.topics import PREFIX, Topic
 
 Make = Callable[..., Topic]
 
@@ -39,7 +39,7 @@ class Sink:
 
     def say(self, partition: int, *offsets: int | None, **ids: str) -> None:
         """Write a merged message; ``ids`` by the names a to c stand for other topics."""
-        named = {t: ids.get(t[0], of) for t, of in self.ids.items()}
+        named = {t: ids.get(t.removeprefix(PREFIX)[0], of) for t, of in self.ids.items()}
         self.write(partition, headers(named, offsets))
 
     def write(self, partition: int, says: dict[str, bytes], times: int = 1) -> None:

@@ -124,7 +124,7 @@ class TopicMissing(WorkbookError):
 
 
 class RightMissing(WorkbookError, PermissionError):
-    """The broker answers, but doesn't let this user read or describe the topic."""
+    """The broker or the database answers, but this user lacks a right."""
 
 
 class NotOurServer(WorkbookError):

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 CONSUMER_OFFSETS = "__consumer_offsets"
 """Kafka's own topic, where consumer groups keep what they have committed, and who is in them."""
 
+PREFIX = "workbook-"
+"""All names that a chapter makes begin with it: topics, groups, transactional ids."""
+
 LEGAL = re.compile(r"(?!\.\.?$)[A-Za-z0-9._-]{1,249}")
 """The names that Kafka allows."""
 
@@ -54,8 +57,9 @@ class Topic:
 
 
 def new_topic(stream: str, notebook: str, partitions: int = 1) -> Topic:
-    """Return a topic of this notebook and this run: ``clicks.01-page-view-counter.k3f9``."""
-    return Topic(f"{stream}.{notebook.replace('_', '-')}.{secrets.token_hex(2)}", partitions)
+    """Return a topic of this run: ``workbook-clicks.01-page-view-counter.3f9a``."""
+    name = f"{stream}.{notebook.replace('_', '-')}.{secrets.token_hex(2)}"
+    return Topic(PREFIX + name, partitions)
 
 
 def compacted(name: str, partitions: int = 1, *, soon: bool = False) -> Topic:

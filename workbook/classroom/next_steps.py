@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from workbook.topics import PREFIX
+
 AGAIN = "Run the chapter's cells from the top: menu Run, “Run All Above Selected Cell”."
 NEW_CHECKPOINT = (
     "Give the query a checkpoint folder of its own, `chapter.checkpoint()`, and start it again; "
@@ -27,6 +29,13 @@ NEXT_STEPS: tuple[tuple[str, str], ...] = (
         r"an assert without a text",
         "The cell compares a result with the expected one, and they differ. Has a cell above it "
         f"run twice, in another order, or with something of yours in it? {AGAIN}",
+    ),
+    (
+        r"AUTHORIZATION_FAILED|AuthorizationException",
+        "The broker doesn't let this user do that. All names that chapters make begin with "
+        f"`{PREFIX}`, so three rules are enough: `kafka-acls --add --allow-principal User:NAME "
+        f"--operation All --resource-pattern-type prefixed --topic {PREFIX}`, the same with "
+        f"`--group {PREFIX}` and with `--transactional-id {PREFIX}` (docs/own-servers.md).",
     ),
     (
         r"UnknownTopicOrPartition|UNKNOWN_TOPIC|_UNKNOWN_PARTITION",

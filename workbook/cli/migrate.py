@@ -11,7 +11,9 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from workbook.cli.console import Line, end_like_ctrl_c, typed, waiting_for
-from workbook.sinks.migration import Migration, Progress
+from workbook.sinks.counts_table import TABLES as COUNTS
+from workbook.sinks.migration import TABLES, Migration, Progress
+from workbook.sinks.postgres import require_rights
 from workbook.sources.token_ranges import Legacy, split_ring
 from workbook.spark import session
 from workbook.spark.failures import query_failed
@@ -44,6 +46,7 @@ def migrate(options: Namespace) -> int:
     end_like_ctrl_c()
     with waiting_for("Looking for Cassandra and PostgreSQL"):
         points, url = cassandra("run"), database("run")
+    require_rights(url, options.schema, COUNTS, TABLES)
     spark = session.spark_session("migrate")
     end_like_ctrl_c()  # after Spark, which has handlers of its own
     tasks = spark.sparkContext.defaultParallelism

@@ -19,7 +19,7 @@ from workbook.cli.metrics_port import Figures, serving
 from workbook.cli.screen import Writes, follow
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.lab import crash as run_and_kill
-from workbook.errors import SparkFailed, WorkbookError
+from workbook.errors import BrokerUnreachable, SparkFailed, WorkbookError
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import EndOffsets
 from workbook.kafka.require import require_topic, topic_ids
@@ -65,9 +65,13 @@ def run(options: Namespace) -> None:
 
 
 def _prepare(broker: Broker, system: System, options: Namespace) -> Callable[..., Identity]:
-    """Refuse what doesn't fit, create missing topics; return how to ask for the identity."""
+    """Refuse what doesn't fit, create missing topics; return how to ask for the identity.
+
+    That question also names a right which this user lacks, or has no more.
+    """
     config, letters = broker.client_config(), letters_of(options)
     sources = system.sources(options)
+    topic_ids(config, sources)
     partitions = max(require_topic(config, source) for source in sources)
     results = system.results(options, partitions)
     names = [*sources, *(topic.name for topic in (*letters, *results))]
@@ -77,13 +81,17 @@ def _prepare(broker: Broker, system: System, options: Namespace) -> Callable[...
             "is written would be read again. Choose other names for --in, --out, --dead-letters."
         )
     made_for = partial(_identity, config, system, options, [topic.name for topic in results])
+    known = made_for()
     checkpoint = Path(options.checkpoint) if options.checkpoint else None
     if checkpoint:
         checkpoints.hold(checkpoint)
-        checkpoints.require(checkpoint, made_for())
+        checkpoints.require(checkpoint, known)
     system.check_topics(broker, options)
+    system.check_servers(options)
     if letters or results:
         broker.create(*letters, *results)
+    if system.rereads:
+        topic_ids(config, [topic.name for topic in results])
     if checkpoint:
         checkpoints.record(checkpoint, made_for())
     return made_for
@@ -93,7 +101,8 @@ def _identity(
     config: dict[str, str], system: System, options: Namespace, writes: list[str], *timeout: float
 ) -> Identity:
     """Return what a checkpoint is made for: offsets mean nothing in another topic or pipeline."""
-    ids = topic_ids(config, reads := system.sources(options), writes, *timeout)
+    letters = [topic.name for topic in letters_of(options)]
+    ids = topic_ids(config, reads := system.sources(options), [*letters, *writes], *timeout)
     return {
         "system": system.name,
         "version": system.version,
@@ -119,8 +128,8 @@ def _run(broker: Broker, system: System, options: Namespace, figures: Figures) -
             print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(started.store))}")
         try:
             follow(started, writes, EndOffsets(config, *system.sources(options)), ending)
-        except PySparkException:
-            writes.ask()  # says it better than Spark if a topic was recreated
+        except (PySparkException, BrokerUnreachable):
+            writes.ask()  # says it better if a topic was recreated, or a right taken away
             raise
         read = " and ".join(system.sources(options))
         print(f"Ended: {started.running.progress.messages:,} messages read from {read}.")

@@ -23,6 +23,7 @@ from workbook.errors import CrashFailed
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import PartitionOffsets
 from workbook.stack.client import scratch_dir
+from workbook.topics import PREFIX
 from workbook.views.picture import Picture
 
 PACE_S = 0.0008
@@ -88,7 +89,7 @@ class CrashLab:
             words=(*self.topics.words, *self.variant.words),
             config=broker.client_config(),
             folder=str(self._folder),
-            group=self._name,
+            group=PREFIX + self._name,
             records=self.topics.filled.records,
             pace=pace,
             own=packed_loop,

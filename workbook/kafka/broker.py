@@ -12,8 +12,9 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 from confluent_kafka.cimpl import NewTopic
 
-from workbook.errors import BrokerUnreachable, NotOurServer, WorkbookError
+from workbook.errors import BrokerUnreachable, NotOurServer, RightMissing, WorkbookError
 from workbook.kafka import config, protocol
+from workbook.kafka.require import ABSENT, not_allowed, topic_ids
 from workbook.topics import Topic
 
 CREATED_WITHIN = 15.0
@@ -44,17 +45,38 @@ class Broker:
         return config.masked({f"kafka.{name}": value for name, value in options.items()})
 
     def create(self, *topics: Topic) -> None:
-        """Create topics and wait until the broker knows them; one that exists stays as it is."""
-        plans = [NewTopic(t.name, t.partitions, config=t.config) for t in topics]
-        admin = self._admin()
-        for name, done in admin.create_topics(plans, request_timeout=15).items():
+        """Create the topics that are missing, and wait until the broker knows all of them.
+
+        Raises ``RightMissing`` for a user who may not WRITE one, or not CREATE one that is missing.
+        """
+        mine, names = self.client_config(), {topic.name for topic in topics}
+        known, admin = topic_ids(mine, [], names), self._admin()
+        missing = [topic for topic in topics if known[topic.name] == ABSENT]
+        plans = [NewTopic(t.name, t.partitions, config=t.config) for t in missing]
+        asked = admin.create_topics(plans, request_timeout=15) if plans else {}
+        for topic in missing:
             try:
-                done.result()
+                asked[topic.name].result()
             except KafkaException as error:
                 problem = error.args[0]
+                if problem.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+                    raise self._may_not_create(topic) from None
                 if problem.code() != KafkaError.TOPIC_ALREADY_EXISTS:
-                    raise WorkbookError(f"Topic {name} was not created: {problem.str()}") from None
-        self._wait_for({topic.name for topic in topics}, admin)
+                    raise WorkbookError(
+                        f"Topic {topic.name} was not created: {problem.str()}"
+                    ) from None
+        self._wait_for(names, admin)
+        if missing:
+            topic_ids(mine, [], names)
+
+    def _may_not_create(self, topic: Topic) -> RightMissing:
+        settings = "".join(f" --config {name}={at}" for name, at in topic.config.items())
+        return not_allowed(
+            self.client_config(),
+            *("CREATE", topic.name, "has no such topic, and refuses that"),
+            f", or for the topic: kafka-topics --bootstrap-server {self.bootstrap} --create "
+            f"--topic {topic.name} --partitions {topic.partitions}{settings}",
+        )
 
     def _wait_for(self, names: set[str], admin: AdminClient) -> None:
         """Wait until each partition answers: metadata names its leader before the leader works."""

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import json
-import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicPartition,
+)
 
 from workbook.kafka.offsets import partition_offsets
-from workbook.kafka.require import PATIENCE_S, UNKNOWN, missing, require_topic, unreachable
+from workbook.kafka.require import (
+    PATIENCE_S,
+    UNKNOWN,
+    missing,
+    require_topic,
+    topic_ids,
+    unreachable,
+)
 
 FAST_PLAIN = {
     # The default idles half a second after an empty fetch.
@@ -30,7 +43,7 @@ FAST_PLAIN = {
 }
 
 _RANGES = {
-    "group.id": "workbook-ranges",
+    "group.id": "workbook",  # the client wants a name; nobody joins, and it needs no right
     "enable.auto.commit": "false",
     "enable.partition.eof": "true",
     # At the end of a partition a fetch ahead would keep the next one waiting: half a second.
@@ -40,6 +53,8 @@ _RANGES = {
 
 _DOWN = {KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE}
 _PASSING = {*_DOWN, KafkaError._PARTITION_EOF}
+_NO_GROUP = KafkaError.GROUP_AUTHORIZATION_FAILED
+"""Harmless where partitions are assigned: the client looks for its group's coordinator anyway."""
 
 Listener = Callable[[Consumer, list[TopicPartition]], None]
 Ranges = Mapping[int, tuple[int, int]]
@@ -64,6 +79,7 @@ class PatientConsumer(Consumer):
         self._config, self._patience, self._clock = config, patience, clock
         self._down_since: float | None = None
         self._gone: Callable[[list[TopicPartition]], None] = lambda partitions: None
+        self._joins = False
 
     def when_gone(self, forget: Callable[[list[TopicPartition]], None]) -> None:
         """Call ``forget`` with the partitions that this reader has to give away, or has lost."""
@@ -86,6 +102,7 @@ class PatientConsumer(Consumer):
 
             return called
 
+        self._joins = True
         assigned = on_assign or (lambda reader, partitions: None)
         super().subscribe(topics, assigned, then_gone(on_revoke), then_gone(on_lost or on_revoke))
 
@@ -101,7 +118,7 @@ class PatientConsumer(Consumer):
             return message
         if error.code() in UNKNOWN:
             raise missing(self._config, str(message.topic()))
-        if error.code() not in _PASSING:
+        if error.code() not in _PASSING and (self._joins or error.code() != _NO_GROUP):
             raise KafkaException(error)
         return None
 
@@ -125,17 +142,22 @@ class PatientConsumer(Consumer):
 def consumer(config: dict[str, str], topic: str, group: str | None = None) -> PatientConsumer:
     """Return a consumer of the topic from its first record on; close it when you are done.
 
-    With a ``group`` it continues where the group committed last, without one at the first record
-    each time. Raises ``TopicMissing`` and ``BrokerUnreachable`` within ten seconds.
+    With a ``group`` it continues where the group committed last. Without one it joins none, needs
+    no right to any, and reads from the first record each time. Raises ``TopicMissing``,
+    ``RightMissing`` and ``BrokerUnreachable`` within ten seconds.
     """
-    require_topic(config, topic)
+    topic_ids(config, [topic])
     settings = {
         "auto.offset.reset": "earliest",
         "enable.auto.commit": "true" if group else "false",
-        "group.id": group or f"workbook-{secrets.token_hex(4)}",
+        "group.id": group or "workbook",
     }
     reader = PatientConsumer({**FAST_PLAIN, **settings, **config})
-    reader.subscribe([topic])
+    if group:
+        reader.subscribe([topic])
+    else:
+        numbers = range(require_topic(config, topic))
+        reader.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in numbers])
     return reader
 
 
@@ -154,7 +176,7 @@ def records(config: Mapping[str, Any], topic: str, ranges: Ranges) -> Iterator[M
         while ends:
             for message in reader.consume(10_000, timeout=0.1):
                 number, error, offset = message.partition(), message.error(), message.offset() or 0
-                if error is not None and error.code() not in _PASSING:
+                if error is not None and error.code() not in {*_PASSING, _NO_GROUP}:
                     raise KafkaException(error)
                 if number is None or number not in ends:
                     continue

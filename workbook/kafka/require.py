@@ -5,7 +5,7 @@ Each question is answered within seconds, or ends in an error that names what to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
@@ -14,7 +14,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient, ConfigResource, ResourceType
 
 from workbook.errors import BrokerUnreachable, RightMissing, TopicMissing, WorkbookError
-from workbook.topics import CONSUMER_OFFSETS
+from workbook.topics import CONSUMER_OFFSETS, PREFIX
 
 ANSWER_S = 6.0
 """Seconds that a broker may take to answer before we say that it is down."""
@@ -23,6 +23,9 @@ PATIENCE_S = 60.0
 """Seconds for which a running loop or query retries a silent broker."""
 
 ABSENT = "isn't there"
+ANYBODY = "NAME"
+"""Stands for a user whom no setting names: a certificate or a token does."""
+
 UNKNOWN = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
 DAY_MS, MEGABYTE = 86_400_000, 1_048_588
 """Kafka's defaults of ``delete.retention.ms`` and ``max.message.bytes``."""
@@ -52,24 +55,8 @@ def require_topic(config: Mapping[str, Any], topic: str, timeout: float = ANSWER
     if found.error.code() in UNKNOWN:
         raise missing(config, topic)
     if found.error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
-        raise _not_allowed(config, topic, "DESCRIBE", "refuses that")
+        raise not_allowed(config, "DESCRIBE", topic, "refuses that")
     raise KafkaException(found.error)
-
-
-def require_readable(config: Mapping[str, Any], topic: str) -> None:
-    """Raise ``RightMissing`` unless this user may READ the topic, and as ``require_topic``."""
-    require_topic(config, topic)
-    client = admin(config)
-    asked = client.describe_topics(
-        TopicCollection([topic]), include_authorized_operations=True, request_timeout=ANSWER_S
-    )
-    try:
-        rights = asked[topic].result().authorized_operations
-    except KafkaException as failure:
-        raise unreachable(config, ANSWER_S) from failure
-    if rights is not None and AclOperation.READ not in rights:  # an old broker doesn't answer that
-        allowed = " and ".join(sorted(right.name for right in rights)) or "nothing"
-        raise _not_allowed(config, topic, "READ", f"allows {allowed} only")
 
 
 def require_broker(config: Mapping[str, Any]) -> None:
@@ -82,30 +69,39 @@ def require_broker(config: Mapping[str, Any]) -> None:
 
 def topic_ids(
     config: Mapping[str, Any],
-    topics: Sequence[str],
-    maybe: Sequence[str] = (),
+    reads: Iterable[str],
+    writes: Iterable[str] = (),
     timeout: float = ANSWER_S,
 ) -> dict[str, str]:
     """Return the topics' ids, by one question: offsets mean nothing in a topic that was recreated.
 
-    A topic of ``maybe`` that isn't there has ``ABSENT`` in place of its id. Raises ``TopicMissing``
-    if one of ``topics`` isn't there, ``BrokerUnreachable`` after ``timeout`` seconds.
+    A topic of ``writes`` that isn't there has ``ABSENT`` in place of its id. Raises
+    ``RightMissing`` unless this user may READ ``reads`` and WRITE ``writes``, ``TopicMissing`` if
+    one of ``reads`` isn't there, ``BrokerUnreachable`` after ``timeout`` seconds.
     """
-    client, named = admin(config), [*topics, *maybe]
-    asked = client.describe_topics(TopicCollection(named), request_timeout=timeout)
-    ids = {}
-    for topic in named:
+    needs = {**dict.fromkeys(writes, AclOperation.WRITE), **dict.fromkeys(reads, AclOperation.READ)}
+    client, ids = admin(config), dict[str, str]()
+    asked = client.describe_topics(
+        TopicCollection([*needs]), include_authorized_operations=True, request_timeout=timeout
+    )
+    for topic, right in needs.items():
         try:
-            ids[topic] = str(asked[topic].result().topic_id)
+            found = asked[topic].result()
         except KafkaException as failure:
-            try:
-                require_topic(config, topic)
-            except TopicMissing:
-                if topic not in maybe:
-                    raise
-                ids[topic] = ABSENT
-                continue
-            raise unreachable(config, timeout) from failure
+            code = failure.args[0].code()
+            if code == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+                raise not_allowed(config, right.name, topic, "does not even show it") from None
+            if code not in UNKNOWN:
+                raise unreachable(config, timeout) from failure
+            if right == AclOperation.READ:
+                raise missing(config, topic) from None
+            ids[topic] = ABSENT
+            continue
+        rights = found.authorized_operations  # None: an old broker doesn't answer that
+        if rights is not None and right not in rights:
+            allowed = " and ".join(sorted(each.name for each in rights)) or "nothing"
+            raise not_allowed(config, right.name, topic, f"allows {allowed} only")
+        ids[topic] = str(found.topic_id)
     return ids
 
 
@@ -183,13 +179,16 @@ def unreachable(config: Mapping[str, Any], seconds: float) -> BrokerUnreachable:
     )
 
 
-def _not_allowed(config: Mapping[str, Any], topic: str, right: str, answer: str) -> RightMissing:
-    user = config.get("sasl.username", "ANONYMOUS")
+def not_allowed(
+    config: Mapping[str, Any], right: str, topic: str, answer: str, instead: str = ""
+) -> RightMissing:
+    """Return the error for a right that this user lacks, with the command that gives it."""
+    user, at = config.get("sasl.username", ANYBODY), config.get("bootstrap.servers")
     return RightMissing(
         f"Expected the right to {right} the topic {topic!r} for the user {user}, but the broker at "
-        f"{config.get('bootstrap.servers')} {answer}. Ask for it: kafka-acls --bootstrap-server "
-        f"... --add --allow-principal User:{user} --operation Describe --operation Read --topic "
-        f"{topic}. Or check KAFKA_SASL_USERNAME."
+        f"{at} {answer}. Ask for it: kafka-acls --bootstrap-server {at} --add --allow-principal "
+        f"User:{user} --operation {right.title()} --topic {topic}{instead}. Or check "
+        "the user that KAFKA_SASL_USERNAME or KAFKA_CONFIG names."
     )
 
 
@@ -223,9 +222,10 @@ def missing(config: Mapping[str, Any], topic: str) -> TopicMissing:
 
 def near_misses(topic: str, known: Iterable[str]) -> list[str]:
     """Return up to three topics whose name, or the part before its first dot, is alike."""
-    names = [name for name in known if not name.endswith(".dead-letters")]
+    names = {n: n.removeprefix(PREFIX) for n in known if not n.endswith(".dead-letters")}
+    typed = topic.removeprefix(PREFIX)
     return [
         name
-        for name in names
-        if get_close_matches(topic, (name, name.partition(".")[0]), cutoff=0.7)
+        for name, stem in names.items()
+        if get_close_matches(typed, (stem, stem.partition(".")[0]), cutoff=0.7)
     ][:3]

@@ -17,7 +17,7 @@ from confluent_kafka import Message
 
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.readers import records
-from workbook.kafka.require import require_readable, topic_ids
+from workbook.kafka.require import topic_ids
 
 HEADER = "source-offsets"
 """Of a record in the sink: topic -> offset in the source partition of the same number, as JSON."""
@@ -82,7 +82,7 @@ def look_up(
     offsets that a record asks for and retention has deleted. Raises ``BrokerUnreachable``, and
     ``RightMissing`` for a user who may write to the sink, and not read it.
     """
-    require_readable(config, sink)
+    topic_ids(config, [sink])
     start = Start({topic: {} for topic in topics})
     found = _all_said({**config, "isolation.level": "read_committed"}, sink, topics)
     for topic in topics:

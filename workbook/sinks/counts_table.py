@@ -22,7 +22,7 @@ from psycopg.rows import dict_row
 
 from workbook.errors import CannotGoOn, DatabaseUnreachable
 from workbook.sinks.once import OnceSink
-from workbook.sinks.postgres import Limited, connect, words
+from workbook.sinks.postgres import Limited, connect, require_rights, words
 from workbook.sinks.table_topic import TableTopic
 from workbook.sinks.viewers import GROUPS, VIEWERS, add_sketches
 from workbook.spark.checkpoint_files import planned_ends
@@ -315,6 +315,8 @@ class CountsTable(OnceSink):
                     raise self._unreachable(error) from None
                 time.sleep(0.5)
             except psycopg.Error as error:
+                if isinstance(error, psycopg.errors.InsufficientPrivilege):
+                    require_rights(self._url, self._schema, TABLES)
                 raise CannotGoOn(
                     f"Expected the tables in the schema {self._schema!r} to be as this package "
                     f"made them, but PostgreSQL says: {words(error)}. Somebody changed them, or "

@@ -82,7 +82,9 @@ class Migration:
         """
         with self._connected() as connection, connection.transaction():
             create_tables(connection, self.schema)
-            connection.execute(TABLES.read_text())
+            known = connection.execute("SELECT to_regclass('rejected_rows')").fetchone()
+            if known == (None,):  # else this needs no right to create
+                connection.execute(TABLES.read_text())
             self._require_alone(connection)
             if again:
                 self._forget(connection)

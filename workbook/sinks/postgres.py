@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg import sql
 from psycopg.abc import RV, PQGen
+
+from workbook.errors import RightMissing
 
 GRACE_S = 5.0
 """The client waits this much longer than the server's limit for the server's own error."""
@@ -57,6 +61,42 @@ def connect(url: str, schema: str, limit: float, lock: float = 10.0) -> Limited:
     connection.execute("SET idle_in_transaction_session_timeout = '30s'")  # of a frozen run
     connection.allow(limit)
     return connection
+
+
+_MADE = re.compile(r"CREATE (?:TABLE IF NOT EXISTS|OR REPLACE VIEW) (\w+)")
+_LACKS = """
+WITH schema AS (SELECT oid FROM pg_namespace WHERE nspname = %(schema)s),
+made AS (SELECT pg_class.* FROM pg_class JOIN schema ON relnamespace = schema.oid
+  WHERE relname = ANY (%(tables)s)),
+lacks (what) AS (
+  SELECT format('CREATE ON DATABASE %%I', current_database())
+    WHERE NOT EXISTS (TABLE schema) AND NOT has_database_privilege(current_database(), 'CREATE')
+  UNION ALL SELECT format('TEMPORARY ON DATABASE %%I', current_database())
+    WHERE NOT has_database_privilege(current_database(), 'TEMPORARY')
+  UNION ALL SELECT format('USAGE ON SCHEMA %%I', %(schema)s) FROM schema
+    WHERE NOT has_schema_privilege(oid, 'USAGE')
+  UNION ALL SELECT format('CREATE ON SCHEMA %%I', %(schema)s) FROM schema
+    WHERE NOT has_schema_privilege(oid, 'CREATE')
+      AND (SELECT count(*) FROM made) < cardinality(%(tables)s)
+  UNION SELECT format('SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %%I', %(schema)s)
+    FROM made, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS needed
+    WHERE (relkind <> 'v' OR needed = 'SELECT') AND NOT has_table_privilege(oid, needed))
+SELECT current_user, string_agg(format('GRANT %%s TO %%I;', what, current_user), ' ') FROM lacks
+"""
+
+
+def require_rights(url: str, schema: str, *scripts: Path) -> None:
+    """Raise ``RightMissing`` unless this user may create what scripts create, and write to it."""
+    tables = [name for script in scripts for name in _MADE.findall(script.read_text())]
+    with connect(url, schema, limit=10.0) as connection:
+        row = connection.execute(_LACKS, {"schema": schema, "tables": tables}).fetchone()
+    user, grants = row or ("", None)
+    if grants:
+        raise RightMissing(
+            f"Expected the rights on the database that the tables in the schema {schema!r} need, "
+            f"but its user {user} lacks some. Ask the database's owner for: {grants} Then start "
+            "again."
+        )
 
 
 def words(error: psycopg.Error) -> str:

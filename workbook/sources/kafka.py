@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamReader
 
 from workbook.kafka.broker import Broker
-from workbook.kafka.require import require_readable, require_topic
+from workbook.kafka.require import require_topic, topic_ids
 from workbook.sources import assigned, clamped
 
 PATIENCE_S = 60
@@ -113,7 +113,7 @@ def assigned_stream(
     deleted a compacted topic keeps, per key, the later record. Raises as ``kafka_stream``, and
     ``RightMissing`` without the rights to DESCRIBE and to READ the topic.
     """
-    require_readable(broker.client_config(), topic)
+    topic_ids(broker.client_config(), [topic])
     assigned.register(spark)
     source = _reading(spark, broker, topic, starting, max_per_batch).format("kafka-assigned")
     options = {"kafka.isolation.level": "read_committed", "failOnDataLoss": "false"}

@@ -118,14 +118,14 @@ class AdStatistics(System):
     def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse viewers that no topic keeps, and days whose first records are deleted."""
         from workbook.kafka.offsets import first_since, partition_offsets
-        from workbook.kafka.require import require_compacted, require_topic
+        from workbook.kafka.require import require_compacted, topic_ids
         from workbook.sources.ad_actions import needed_since
         from workbook.stack.addresses import check_named
 
         check_named("SCHEMA_REGISTRY_URL", "DATABASE_URL")
         config = broker.client_config()
         if options.viewers:
-            require_topic(config, options.viewers)
+            topic_ids(config, [options.viewers])
             require_compacted(config, options.viewers)
         if not (days := _days(options)):
             return
@@ -138,6 +138,15 @@ class AdStatistics(System):
                     f"{at.begin}: older records are deleted, and their actions would be missing "
                     "from the new counts. Name a later --from, or leave the old counts as they are."
                 )
+
+    def check_servers(self, options: Namespace) -> None:
+        """Refuse a registry without the schemas, and a user without the rights on the tables."""
+        from workbook.sinks.counts_table import TABLES
+        from workbook.sinks.postgres import require_rights
+        from workbook.stack.addresses import database
+
+        schemas_of(options.subject)
+        require_rights(database("run"), options.schema, TABLES)
 
     def remembers(self, options: Namespace) -> Mapping[str, Any]:
         """Return the schema of the tables, and the days of a replay."""

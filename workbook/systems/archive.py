@@ -50,6 +50,10 @@ class Archive(System):
         known = place(Path(options.checkpoint)) if options.checkpoint else ("", -1, -1)
         _folder(options).resume(*known)
 
+    def check_servers(self, options: Namespace) -> None:
+        """Refuse a registry without the schemas."""
+        schemas_of(options.subject)
+
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return []
 

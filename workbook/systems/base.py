@@ -191,6 +191,9 @@ class System(ABC):
     rejects: ClassVar[bool] = True
     """Whether it sends what it can't read to dead letters."""
 
+    rereads: ClassVar[bool] = False
+    """Whether a start reads what former runs have written to its topics."""
+
     own: ClassVar[tuple[Option, ...]]
     """The options that only this system has."""
 
@@ -221,6 +224,9 @@ class System(ABC):
 
     def check_topics(self, broker: Broker, options: Namespace) -> None:  # noqa: B027
         """Refuse topics that don't fit, before one is made and before Spark starts."""
+
+    def check_servers(self, options: Namespace) -> None:  # noqa: B027
+        """Refuse a registry or a database that doesn't let us work, before Spark starts."""
 
     @property
     def version(self) -> int:

@@ -61,6 +61,7 @@ class EventTimeMerge(System):
     name = "event_time_merge"
     does = "merge tracking and order messages by visit"
     reads = "tracking"
+    rereads = True
     examples = (
         "run event_time_merge --in tracking --orders orders --out visits "
         "--checkpoint state/event_time_merge",

@@ -81,7 +81,7 @@ class Replicate(System):
         why = "--in would be copied again, and ad_statistics has forgotten the older records"
         require_empty(config, out, options.checkpoint, why)
         wanted = largest_record(config, options.source)
-        there = topic_ids(config, [], maybe=[out])[out] != ABSENT
+        there = topic_ids(config, [], [out])[out] != ABSENT
         limit = largest_record(config, out) if there else wanted
         if limit < wanted:
             raise CannotGoOn(
