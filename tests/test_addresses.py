@@ -175,6 +175,9 @@ def test_a_port_that_was_taken_meanwhile_is_given_up(
             server.ports, "choose", lambda usual: taken.pop() if taken else free_port()
         )
         made = asyncio.run(server.start(kind, tmp_path / "lab" / "server", print))
+        faster.setblocking(False)
+        with pytest.raises(BlockingIOError):  # nobody has told it a password
+            faster.accept()
     assert f":{port}" not in made.address
     end_tree(psutil.Process(made.process.pid), kind.END)
 

@@ -8,7 +8,9 @@ import os
 import re
 import shlex
 import signal
+import socket
 import sys
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -52,26 +54,9 @@ print("counted", spark.range(7).count())
 
 
 FORKS = """
-import multiprocessing
+import multiprocessing, time
 child = multiprocessing.get_context("fork").Process(target=print, args=("counted 7",))
-child.start()
-child.join()
-import time
-time.sleep(0.5)  # its socket is not the kernel's
-"""
-
-OTHER_USER = """
-import os, socket, sys, urllib.error, urllib.request
-"".encode("idna")  # the other user may not be able to read Python's own files
-os.setgroups([]), os.setgid(65534), os.setuid(65534)
-folder, url, *sockets = sys.argv[1:]
-tries = [lambda: os.listdir(folder), lambda: urllib.request.urlopen(url)]
-tries += [lambda p=p: socket.socket(socket.AF_UNIX).connect(p) for p in sockets]
-for each in tries:
-    try:
-        print("reached", each())
-    except (PermissionError, urllib.error.HTTPError) as error:
-        print("refused", error)
+child.start(), child.join(), time.sleep(0.5)  # the kernel hears it by a socket of its own
 """
 
 BROWSER = """
@@ -118,7 +103,6 @@ def open_lab(lab: OwnLab, folder: Path):
     client.start_channels()
     until(lambda: is_ready(client), "a kernel that answers")
     run_cell(client, FORKS)
-    assert [listening(process) for process in lab.servers("ipykernel_launcher")] == [[]]
     assert_closed_to_others(lab, port)
     client.execute("print('asleep'); import time; time.sleep(600)")
     until(lambda: "asleep" in str(client.get_iopub_msg(timeout=60)), "a cell that runs")
@@ -138,12 +122,18 @@ def open_lab(lab: OwnLab, folder: Path):
 
 def assert_closed_to_others(lab: OwnLab, port: str) -> None:
     """Another user of the machine sees neither the run folder nor a kernel nor JupyterLab."""
+    assert [listening(process) for process in lab.servers("ipykernel_launcher")] == [[]]
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/api/kernels")
     sockets = [str(path) for path in lab.folder.rglob("*") if path.is_socket()]
     assert len(sockets) == 7
-    if os.getuid() == 0:  # only root can become another user
-        arguments = [str(lab.folder), f"http://127.0.0.1:{port}/api/kernels", *sockets]
-        said, _ = lab.start("-c", OTHER_USER, *arguments).communicate(timeout=60)
-        assert [line.split()[0] for line in said.splitlines()] == ["refused"] * 9, said
+    for path in sockets if os.getuid() == 0 else ():  # only root can become another user
+        os.seteuid(65534)
+        try:
+            with pytest.raises(PermissionError), socket.socket(socket.AF_UNIX) as link:
+                link.connect(path)
+        finally:
+            os.seteuid(0)
 
 
 def assert_on_loopback(lab: OwnLab) -> None:
@@ -209,20 +199,6 @@ def test_servers_end_with_a_killed_supervisor_and_the_next_lab_clears_up(lab: Ow
     cleared, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
     assert "Cleared leftovers" in cleared
     lab.assert_nothing_is_left(ports)
-
-
-def test_a_look_at_the_lab_does_not_remove_the_files_of_the_process_that_looks(
-    lab: OwnLab,
-) -> None:
-    code = (
-        "from workbook.stack import client\n"
-        "folder = client.scratch_dir()\n"
-        "assert client.is_running()\n"
-        "while client.lease().ask('status')['users']: pass\n"  # until the look has ended
-        "print(folder.exists())"
-    )
-    assert lab.start("-c", code).communicate(timeout=60)[0].strip() == "True"
-    lab.assert_nothing_is_left(set())
 
 
 def test_a_user_of_a_killed_supervisor_is_told_what_to_do(lab: OwnLab) -> None:
@@ -340,7 +316,6 @@ def test_ctrl_c_anywhere_in_a_request_shifts_no_answer(
             sys.settrace(None)
     assert step > 8
     lease._socket.sendall(b'{"id": 1, "as')  # a long one may be sent in part
-    lease._cut_short = True
     assert lease.ask("pin", value=False) is True
     lease.close()
 

@@ -35,7 +35,7 @@ class Lease:
         self._socket = _connect(start)
         self._socket.settimeout(patience)
         self._lines = self._socket.makefile("rb")
-        self._asked, self._cut_short = 0, False
+        self._asked = 0
         self.owner = os.getpid()
         self.supervisor = int(self.ask("hello", pid=os.getpid(), role=role)["pid"])
 
@@ -43,14 +43,12 @@ class Lease:
         """Send one request and return its answer; progress on the way goes to ``say``."""
         with self._lock, suppress(ConnectionError):
             self._asked += 1
-            line = json.dumps({"id": self._asked, "ask": request, **details}).encode() + b"\n"
-            # Ctrl-C may come between any two steps; its half of a line must not spoil ours.
-            line, self._cut_short = b"\n" * self._cut_short + line, True
-            self._socket.sendall(line)
-            self._cut_short = False
-            for answer in map(_parsed, self._lines):
-                if answer.get("id") != self._asked:
-                    continue  # to a request that Ctrl-C cut short
+            line = json.dumps({"id": self._asked, "ask": request, **details})
+            # Ctrl-C may have cut the last request short: that one's half of a line ends here.
+            self._socket.sendall(f"\n{line}\n".encode())
+            for answer in map(json.loads, self._lines):
+                if answer["id"] != self._asked:
+                    continue
                 if "progress" in answer:
                     (say or print)(answer["progress"])
                     continue
@@ -72,29 +70,15 @@ class Lease:
             self._lines.read()
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
-    """Parse an answer; of one that Ctrl-C cut short nothing is left."""
-    with suppress(ValueError):
-        return dict(json.loads(line))
-    return {}
-
-
 _current: Lease | None = None
-_making = threading.Lock()
-
-
-def _free_in_fork() -> None:
-    global _making
-    _making = threading.Lock()  # the thread that holds it has stayed with the parent
-
-
-os.register_at_fork(after_in_child=_free_in_fork)
+_making: dict[int, threading.Lock] = {}
+"""By process: nobody would release the lock that a fork finds held."""
 
 
 def lease(role: str = "kernel") -> Lease:
     """Return the one lease of this process, whichever of its threads asks first."""
     global _current
-    with _making:
+    with _making.setdefault(os.getpid(), threading.Lock()):
         if _current is None or _current.owner != os.getpid():  # a fork must not share its parent's
             _current = Lease(role)
         return _current

@@ -51,8 +51,7 @@ def lab_name() -> str:
 def run_dir() -> Path:
     """Return this lab's temporary folder: socket, logs, server data, Spark's scratch space.
 
-    Raises ``ServerFailed`` unless TMPDIR is a folder. Python's ``gettempdir`` would silently take
-    another one where TMPDIR is full, and another folder is another lab.
+    Raises ``ServerFailed`` unless TMPDIR is a folder: ``gettempdir`` would find another lab's.
     """
     chosen = os.environ.get("TMPDIR") or "/tmp"
     if not os.path.isabs(chosen) or not os.path.isdir(chosen):
@@ -83,7 +82,7 @@ def claim(folder: Path) -> int | None:
     this user's alone.
     """
     while True:
-        with suppress(FileExistsError), writing(folder):
+        with suppress(FileExistsError):
             folder.mkdir(mode=0o700)
         try:
             held = _open(folder)
@@ -97,20 +96,6 @@ def claim(folder: Path) -> int | None:
         if folder.exists() and os.path.samestat(os.lstat(folder), os.fstat(held)):
             return held
         os.close(held)  # its last holder removed it between our mkdir and our lock
-
-
-@contextmanager
-def writing(folder: Path) -> Iterator[None]:
-    """Turn the error of a full disk or a missing right into ``ServerFailed`` with the next step."""
-    try:
-        yield
-    except FileExistsError:
-        raise
-    except OSError as error:
-        raise ServerFailed(
-            f"The lab's folder {folder} cannot be written ({error.strerror}). Free some space "
-            "there or make it writable, or set TMPDIR to a folder that is."
-        ) from None
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

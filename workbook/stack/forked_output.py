@@ -1,32 +1,30 @@
-"""Closes the one TCP port that a kernel keeps where its channels are sockets in the run folder.
-
-IPython's kernel listens there for what its forked children print.
-"""
+"""Closes the port on which a kernel hears what its forked children print."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import zmq
 from ipykernel.kernelapp import IPKernelApp
 
 
 def close_port() -> None:
-    """Let forked children print by a socket beside the kernel's others."""
-    if not IPKernelApp.initialized() or IPKernelApp.instance().transport != "ipc":
+    """Let them print by a socket beside the kernel's others, where those are no ports either."""
+    app = IPKernelApp.instance() if IPKernelApp.initialized() else None
+    if app is None or app.transport != "ipc":
         return
-    app = IPKernelApp.instance()
-    thread, socket = app.iopub_thread, f"ipc://{app.ip}-forks"
+    thread, place = app.iopub_thread, f"ipc://{app.ip}-forks"
 
     def move() -> None:
-        inlet = thread._pipe_in.socket
-        inlet.unbind(f"tcp://127.0.0.1:{thread._pipe_port}")
-        inlet.bind(socket)
+        thread._pipe_in.socket.unbind(f"tcp://127.0.0.1:{thread._pipe_port}")
+        thread._pipe_in.socket.bind(place)
 
-    def outlet() -> tuple[zmq.Context[zmq.Socket[bytes]], zmq.Socket[bytes]]:
+    def outlet() -> tuple[Any, Any]:
         context = zmq.Context()
         out = context.socket(zmq.PUSH)
         out.linger = 3000
-        out.connect(socket)
+        out.connect(place)
         return context, out
 
     thread._setup_pipe_out = outlet
-    thread.schedule(move)  # a socket belongs to its thread
+    thread.schedule(move)  # the socket belongs to that thread

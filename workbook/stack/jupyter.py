@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import uuid
 from pathlib import Path
 
 import psutil
@@ -37,9 +38,6 @@ export PATH={bin}:"$PATH"
 FIRST_PAGE = "/lab/tree/00_start_here.ipynb"
 DEADLINE = 90.0
 TRIES = 2
-
-LONGEST_NAME = "jupyter/kernel-" + "x" * 36 + "-ipc-forks"
-"""Of a kernel's sockets in the run folder."""
 
 PAGE = ".open_the_lab.html"
 """In the folder of the notebooks while the lab is open; see ``redirect``."""
@@ -115,13 +113,9 @@ def listen_address() -> str:
 
 
 def _closed_to_others() -> str:
-    """Return the option by which no other user of the machine reads what a kernel says.
-
-    A kernel's output goes to whoever connects to its port: so let it use sockets in the run folder,
-    or encryption if their names are too long for that.
-    """
-    longest = os.fsencode(folders.run_dir() / LONGEST_NAME)
-    fits = len(longest) <= folders.LONGEST_SOCKET + len(".new")
+    """Return the option that hides a kernel's output, which its ports give to any local user."""
+    longest = folders.run_dir() / "jupyter" / f"kernel-{uuid.uuid4()}-ipc-forks"
+    fits = len(os.fsencode(longest)) <= folders.LONGEST_SOCKET + 4
     return "transport=ipc" if fits else "transport_encryption=auto"
 
 
@@ -157,14 +151,14 @@ def _startup() -> Path:
 
 def _answers(port: int, pid: int) -> bool:
     """Wait until this very process answers; False when it has ended, or not answered in time."""
-    asked = f"http://{ports.LOOPBACK}:{port}/api"  # which wants no token
+    url = f"http://{ports.LOOPBACK}:{port}/api"  # which wants no token
     # Past any proxy of the environment, which could not reach our loopback address.
     straight = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + DEADLINE
     while time.monotonic() < deadline and _runs(pid):
         try:
-            if process.listens(pid, port):
-                with straight.open(asked, timeout=5):
+            if process.listens(pid, url):
+                with straight.open(url, timeout=5):
                     return True
         except (urllib.error.URLError, OSError):
             pass

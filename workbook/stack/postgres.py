@@ -53,8 +53,8 @@ def prepare(folder: Path, port: int) -> tuple[list[str], str]:
     return [*user, str(programs / "postgres"), "-D", str(data)], address
 
 
-def answers(folder: Path, address: str) -> bool:
-    """Return True if this very server answers: it knows the password. Makes the database once."""
+def answers(address: str) -> bool:
+    """Return True if the server answers. Makes the database once."""
     import psycopg
 
     server, _, name = address.rpartition("/")

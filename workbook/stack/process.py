@@ -80,15 +80,16 @@ def family(process: psutil.Process | int) -> list[psutil.Process]:
     return []
 
 
-def listens(pid: int, port: int) -> bool:
-    """Return True if this very process has the port, not one that took it before."""
+def listens(pid: int, address: str) -> bool:
+    """Return True if this very process has the address's port, not one that took it before."""
+    [port] = re.findall(r":(\d+)(?:/|$)", address)
     try:
         sockets = psutil.Process(pid).net_connections("tcp")
     except psutil.AccessDenied:  # PostgreSQL's, which runs as nobody where we are root
         return True
     except psutil.NoSuchProcess:
         return False
-    return any(s.status == psutil.CONN_LISTEN and s.laddr.port == port for s in sockets)
+    return any(s.status == psutil.CONN_LISTEN and s.laddr.port == int(port) for s in sockets)
 
 
 def end_tree(

@@ -42,8 +42,8 @@ class Kind(Protocol):
     def prepare(self, folder: Path, port: int) -> tuple[list[str], str]:
         """Make its files in an empty folder; return its command and its address."""
 
-    def answers(self, folder: Path, address: str) -> bool:
-        """Return True if this very server answers, not one that took the port before it."""
+    def answers(self, address: str) -> bool:
+        """Return True if it answers; asked only while its very process has the port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +92,12 @@ async def _run(kind: Kind, folder: Path, command: list[str], address: str, say: 
     say(f"Starting {kind.NAME} (about {kind.TAKES}) ...")
     began, log = time.monotonic(), folder / "server.log"
     process = spawn(command, log, env=environment(), cwd=str(folder), last_wish=kind.LAST_WISH)
-    started, port = psutil.Process(process.pid), _port(address)
+    started = psutil.Process(process.pid)
     try:
         note(folder.parent, started)
         while process.poll() is None and time.monotonic() < began + DEADLINE:
-            # No password goes to a program that took the port before it.
-            if listens(process.pid, port) and await asyncio.to_thread(
-                kind.answers, folder, address
-            ):
+            ours = listens(process.pid, address)  # nobody else hears a password
+            if ours and await asyncio.to_thread(kind.answers, address):
                 took = time.monotonic() - began
                 say(f"{kind.NAME} answers on {shown(address)} after {took:.1f} s.")
                 return Server(process, address, command)
@@ -108,11 +106,6 @@ async def _run(kind: Kind, folder: Path, command: list[str], address: str, say: 
     except BaseException:  # also of a lab that ends meanwhile
         await asyncio.to_thread(end_tree, started, kind.END)
         raise
-
-
-def _port(address: str) -> int:
-    [port] = re.findall(r":(\d+)(?:/|$)", address)
-    return int(port)
 
 
 def shown(address: str) -> str:

@@ -36,9 +36,6 @@ SERVERS: dict[str, server.Kind] = {
 }
 """Every server the lab can start: it starts when it is first asked for."""
 
-ROOM = 2**20
-"""Bytes that must fit into the run folder: less than any server needs, but a full disk says so."""
-
 LONGEST_REQUEST = 2**26
 """Bytes: a command's environment may have megabytes, and JSON makes six of one."""
 
@@ -234,17 +231,15 @@ class Supervisor:
             note(self.folder, process)
 
     def _status(self, asking: User) -> dict[str, Any]:
+        others = self.users - {asking}
         return {
             "servers": {
                 name: running.address
                 for name, running in self.servers.items()
                 if running.process.poll() is None
             },
-            "users": [
-                {"pid": user.pid, "role": user.role}
-                for user in self.users
-                if user is not asking and not user.requests.at_eof()  # gone while it was answered
-            ],
+            # One that has gone while we answer it uses nothing any more.
+            "users": [{"pid": u.pid, "role": u.role} for u in others if not u.requests.at_eof()],
             "ended": {
                 name: ended.process.returncode
                 for name, ended in self.servers.items()
@@ -266,15 +261,19 @@ def main() -> None:
         if held is None:
             return
         try:
-            with folders.writing(folder):
-                sweep(folder, held)
-                (folder / "room").write_bytes(bytes(ROOM))
-                (folder / "room").unlink()
+            sweep(folder, held)
+            (folder / "room").write_bytes(bytes(2**20))  # a full disk had better say so at once
+            (folder / "room").unlink()
             asyncio.run(Supervisor(folder).run(lambda: _write_to(folder / "supervisor.log")))
         finally:
             folders.remove(folder, held)
     except WorkbookError as error:
         sys.exit(f"{error}")
+    except OSError as error:
+        sys.exit(
+            f"The lab's folder {folder} cannot be written ({error.strerror}). Free some space "
+            "there or make it writable, or set TMPDIR to a folder that is."
+        )
 
 
 def _write_to(log: Path) -> None:
