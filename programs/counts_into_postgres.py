@@ -5,9 +5,10 @@ org.apache.spark:spark-avro_2.13:4.2.0 counts_into_postgres.py \
         --servers localhost:9092 --topic ad_actions --registry http://localhost:8081 \
         --database postgresql://user@localhost/ads --checkpoint state/counts
 
-Everybody sees a command line. So name a password in DATABASE_URL or PGPASSFILE, and a registry's
-(https://user:password@host) in SCHEMA_REGISTRY_URL; SCHEMA_REGISTRY_CA_LOCATION names its CA.
-It needs Spark 4.0 or newer (name it in --packages) and `pip install confluent-kafka psycopg`.
+All users of a machine see its command lines. So give PostgreSQL's password in DATABASE_URL or
+PGPASSFILE, and the registry's in SCHEMA_REGISTRY_URL (https://user:password@host).
+SCHEMA_REGISTRY_CA_LOCATION names the file of the registry's CA. The program needs Spark 4.0 or
+newer (name your version in --packages) and `pip install confluent-kafka psycopg`.
 
 In: Avro after the schema registry's five bytes. All records are read by the newest schema. It has
 the fields ad, type, owner and time (ms, or an Avro timestamp). Out: the table `action_counts`,

@@ -138,7 +138,7 @@ def main():
             admin.list_topics(timeout=10)  # without a broker, no group would be found
             table(admin, sampled)
         except KafkaException as error:
-            print(f"No broker answers. It tries again: {error.args[0].str()}", file=sys.stderr)
+            print(f"No broker answers. Trying again: {error.args[0].str()}", file=sys.stderr)
         time.sleep(options.every)
 
 

@@ -173,7 +173,7 @@ def test_what_a_user_lacks_in_the_database_is_named_with_its_grants(
             owner.execute("CREATE SCHEMA mine")
         if "tables" in made:
             CountsTable(theirs, *where, schema="mine").claim("")
-        with pytest.raises(RightMissing, match=f"its user {user} lacks some") as refused:
+        with pytest.raises(RightMissing, match=f"the user {user} lacks some") as refused:
             require_rights(mine, "mine", TABLES)
         grants = sorted(re.findall("GRANT [^;]*;", str(refused.value)))
         for grant, expected in zip(grants, lacks, strict=True):

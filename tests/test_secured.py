@@ -137,15 +137,15 @@ def test_a_pem_text_may_stand_in_the_file_and_a_variable_wins(secured: Secured, 
 
 
 FAULTS = {
-    "no such name": ("scram", (*LOGIN, "acks=all"), r"got acks\. Leave it out"),
-    "a key's line": ("scram", (*LOGIN, "MIIEvQabc=="), "got a line that is none"),
+    "no such name": ("scram", (*LOGIN, "acks=all"), r"got acks\. Correct it, or leave it out"),
+    "a key's line": ("scram", (*LOGIN, "MIIEvQabc=="), "got a line that is no setting"),
     "no mechanism": ("scram", (LOGIN[0], *LOGIN[2:]), r"sasl\.mechanism in .*, but it isn't set"),
     "a misspelt one": ("scram", (*LOGIN, "sasl.mechanism=SCRAM"), "but it is 'SCRAM'"),
     "a misspelt protocol": ("scram", (*LOGIN, "security.protocol=TLS"), "PLAINTEXT, SSL, SASL"),
     "no protocol": ("scram", LOGIN[1:], "is set, but no protocol"),
     "no user": ("scram", (*SCRAM, LOGIN[3]), r"Set sasl\.username in"),
     "no such file": ("scram", (*LOGIN, "ssl.ca.location=DIR/x"), "x, which can't be read: No such"),
-    "no PEM": ("scram", (*LOGIN, "ssl.ca.location=DIR/log"), r"no PEM .*password, which is not"),
+    "no PEM": ("scram", (*LOGIN, "ssl.ca.location=DIR/log"), r"isn't PEM, .*which is not set"),
     "JKS": ("scram", (*LOGIN, "ssl.ca.location=DIR/JKS"), "keytool -importkeystore .*JKS .*PKCS12"),
     "a key without its password": (
         *("tls", (*TLS, CERTIFICATE[0], "ssl.key.location=DIR/learner.locked.key")),
@@ -165,7 +165,7 @@ FAULTS = {
         *("scram", (*LOGIN, "ssl.truststore.location=DIR/other-ca.pem")),
         r"isn't signed by the CA of ssl\.truststore\.location in",
     ),
-    "no CA": ("scram", LOGIN, r"a CA that is known here .*Set ssl\.ca\.location in"),
+    "no CA": ("scram", LOGIN, r"a CA that this machine trusts .*Set ssl\.ca\.location in"),
     "wrong password": (
         *("scram", (*LOGIN[:3], "sasl.password=wr0ng", TLS[1])),
         r"refuses the login.*Check sasl\.username, sasl\.password and sasl\.mechanism in",
@@ -198,7 +198,7 @@ def test_each_fault_is_named_by_its_setting(fault: str, secured: Secured, named)
 def test_a_variable_that_nobody_knows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", "b:9")
     monkeypatch.setenv("KAFKA_SSL_KEYSTORE_FILENAME", "x")
-    with pytest.raises(NotConfigured, match="KAFKA_SSL_KEYSTORE_FILENAME isn't known"):
+    with pytest.raises(NotConfigured, match="KAFKA_SSL_KEYSTORE_FILENAME is no setting"):
         external()
 
 

@@ -32,7 +32,7 @@ NEXT_STEPS: tuple[tuple[str, str], ...] = (
     ),
     (
         r"AUTHORIZATION_FAILED|AuthorizationException",
-        "The broker doesn't let this user do that. All names that chapters make begin with "
+        "This user lacks a right on the broker. All names that chapters make begin with "
         f"`{PREFIX}`, so three rules are enough: `kafka-acls --add --allow-principal User:NAME "
         f"--operation All --resource-pattern-type prefixed --topic {PREFIX}`, the same with "
         f"`--group {PREFIX}` and with `--transactional-id {PREFIX}` (docs/own-servers.md).",

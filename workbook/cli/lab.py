@@ -60,7 +60,7 @@ def _notebooks() -> Path:
     except OSError as error:
         raise WorkbookError(
             f"Your copies of the notebooks cannot be written to {mine} ({error.strerror}). "
-            "Make it writable, or set WORKBOOK_NOTEBOOKS to a folder that is."
+            "Make it writable, or set WORKBOOK_NOTEBOOKS to a writable folder."
         ) from None
 
 

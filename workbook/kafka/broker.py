@@ -73,7 +73,7 @@ class Broker:
         settings = "".join(f" --config {name}={at}" for name, at in topic.config.items())
         return not_allowed(
             self.client_config(),
-            *("CREATE", topic.name, "has no such topic, and refuses that"),
+            *("CREATE", topic.name, "has no such topic and refuses to create it"),
             f", or for the topic: kafka-topics --bootstrap-server {self.bootstrap} --create "
             f"--topic {topic.name} --partitions {topic.partitions}{settings}",
         )

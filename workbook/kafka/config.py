@@ -96,18 +96,18 @@ def given() -> dict[str, Given]:
             _refuse(f"Expected a file in {FILE}, but {path} can't be read: {error.strerror}")
         for name, value in properties(raw).items():
             if name not in KNOWN and name != JAAS:
-                shown = name if re.fullmatch(r"[a-z.]{1,60}", name) else "a line that is none"
+                shown = name if re.fullmatch(r"[a-z.]{1,60}", name) else "a line that is no setting"
                 _refuse(
-                    f"Expected settings to connect and log in with in {path}, but got {shown}. "
-                    f"Leave it out of the file of {FILE}, or correct it: docs/own-servers.md lists "
-                    "the names."
+                    f"Expected only settings for the connection and the login in {path}, but "
+                    f"got {shown}. Correct it, or leave it out of the file of {FILE}: "
+                    "docs/own-servers.md lists the names."
                 )
             found |= _named(name, Given(value, f"{name} in {path}"))
     for variable, value in os.environ.items():
         name = variable.removeprefix("KAFKA_").lower().replace("_", ".")
         if value and re.match("KAFKA_(SECURITY|SASL|SSL)_", variable):
             if name not in KNOWN and name != JAAS:
-                _refuse(f"{variable} isn't known. Unset it; docs/own-servers.md lists the names.")
+                _refuse(f"{variable} is no setting. Unset it; docs/own-servers.md lists the names.")
             found |= _named(name, Given(value, variable))
     if servers := os.environ.get(SERVERS):
         found["bootstrap.servers"] = Given(servers, SERVERS)
@@ -251,8 +251,8 @@ def _pems(one: Given, store: str, password: str = "") -> tuple[str, str]:
                 key = held.key
                 found = [c.certificate for c in (held.cert, *held.additional_certs) if c]
     except (ValueError, TypeError):
-        _refuse(f"{one.name} names no certificate or key that can be read: it's no PEM and no "
-                "PKCS12, or its password is wrong or missing. Check the file and its "
+        _refuse(f"{one.name} names no certificate or key that can be read: the file isn't PEM, "
+                "DER or PKCS12, or its password is wrong or missing. Check the file and its "
                 f"{'password' if store or password else 'password, which is not set'}")  # fmt: skip
     form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8  # Java reads no other
     private = key.private_bytes(*form, serialization.NoEncryption()).decode() if key else ""
@@ -309,7 +309,8 @@ def java(ours: Mapping[str, str]) -> dict[str, str]:
 def _choose(one: Given, known: Any) -> NoReturn:
     got = f"it is {one.value!r}" if one.value else "it isn't set"
     _refuse(
-        f"Expected {', '.join(known)} for {one.name}, but {got}. Set it to what your broker has"
+        f"Expected {', '.join(known)} for {one.name}, but {got}. Set it to one that your broker "
+        "supports"
     )
 
 

@@ -173,10 +173,10 @@ class DeliveringProducer:
     def _why(self) -> str:
         """Return the likely cause of the first failure."""
         if self._error in TOO_LARGE:
-            return "a record, or a batch of some, exceeds the topic's max.message.bytes; raise it"
+            return "a record or a batch of records exceeds the topic's max.message.bytes; raise it"
         if self._throttled:
             return (
-                "the broker holds this user back by a quota; use a lower rate, or raise the quota"
+                "a quota of the broker slows this user down; use a lower rate, or raise the quota"
             )
         lacks = too_few_in_sync(self._config, self.topic)
         return lacks or "check that the broker still runs, and that its disk isn't full"

@@ -58,7 +58,7 @@ def _require_answer(link: socket.socket, address: str, protocol: str) -> None:
         except BrokerUnreachable:
             sasl = "SASL_SSL" if protocol == "SSL" else "SASL_PLAINTEXT"
             raise BrokerUnreachable(
-                f"The broker at {address} wants a login: it answers only who it is. Set "
+                f"The broker at {address} wants a login: without one, it answers nothing else. Set "
                 f"{typed('security.protocol')} to {sasl}, and {typed('sasl.mechanism')}, "
                 f"{typed('sasl.username', 'sasl.password')}."
             ) from None
@@ -93,7 +93,7 @@ def _refused(address: str, security: Mapping[str, str], error: OSError) -> Broke
         fix = f"Set {typed(CERTIFICATE, KEY)}."
     elif "ALERT" in reason:
         why = f"it refuses your client certificate ({reason.lower().replace('_', ' ')})"
-        fix = f"Check that {typed(CERTIFICATE)} hasn't expired, and is signed by whom it trusts."
+        fix = f"Check that {typed(CERTIFICATE)} hasn't expired, and that the broker trusts its CA."
     elif isinstance(error, TimeoutError):
         why, fix = "it doesn't answer", f"Check that it runs, and {typed('security.protocol')}."
     else:
@@ -112,7 +112,7 @@ def _untrusted(
         why = f"its certificate has another host name ({said})"
         fix = f"Correct {typed('bootstrap.servers')}, or set {typed(HOST_CHECK)} to none."
     else:
-        whose = f"the CA of {typed(CA)}" if CA in security else "a CA that is known here"
+        whose = f"the CA of {typed(CA)}" if CA in security else "a CA that this machine trusts"
         why, fix = (
             f"its certificate isn't signed by {whose} ({said})",
             (f"Set {typed(CA)} to the file with the CA's certificate."),
@@ -186,6 +186,7 @@ def _receive(link: socket.socket, size: int, address: str) -> bytes:
         raise BrokerUnreachable(
             f"What answers at {address} does not answer as a Kafka broker does "
             f"(it said {got!r} and no more). "
-            "Check that it is a Kafka broker, that it is not stuck, and KAFKA_SECURITY_PROTOCOL."
+            "Check that it is a Kafka broker, that it is not stuck, and "
+            f"{typed('security.protocol')}."
         )
     return got

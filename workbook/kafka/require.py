@@ -90,7 +90,7 @@ def topic_ids(
         except KafkaException as failure:
             code = failure.args[0].code()
             if code == KafkaError.TOPIC_AUTHORIZATION_FAILED:
-                raise not_allowed(config, right.name, topic, "does not even show it") from None
+                raise not_allowed(config, right.name, topic, "doesn't show it") from None
             if code not in UNKNOWN:
                 raise unreachable(config, timeout) from failure
             if right == AclOperation.READ:
@@ -149,7 +149,7 @@ def too_few_in_sync(config: Mapping[str, Any], topic: str) -> str:
             if len(found.isrs) < least:
                 return (
                     f"not enough replicas: partition {number} of {topic} has {len(found.isrs)} in "
-                    f"sync, and its min.insync.replicas is {least}; start the brokers that are away"
+                    f"sync, and its min.insync.replicas is {least}; start the brokers that are down"
                 )
     return ""
 
@@ -172,10 +172,12 @@ def _settings(config: Mapping[str, Any], topic: str) -> dict[str, str]:
 
 def unreachable(config: Mapping[str, Any], seconds: float) -> BrokerUnreachable:
     """Return the error for a broker that did not answer for ``seconds``."""
+    from workbook.kafka.config import typed  # not for each worker of Spark
+
     return BrokerUnreachable(
         f"Expected a Kafka broker at {config.get('bootstrap.servers')}, but none answered for "
-        f"{seconds:.0f} s. Check that it runs (python -m workbook doctor), and the address and "
-        "security settings in KAFKA_BOOTSTRAP_SERVERS and KAFKA_SECURITY_PROTOCOL."
+        f"{seconds:.0f} s. Check that it runs (python -m workbook doctor), and "
+        f"{typed('bootstrap.servers', 'security.protocol')}."
     )
 
 

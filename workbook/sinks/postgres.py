@@ -94,7 +94,7 @@ def require_rights(url: str, schema: str, *scripts: Path) -> None:
     if grants:
         raise RightMissing(
             f"Expected the rights on the database that the tables in the schema {schema!r} need, "
-            f"but its user {user} lacks some. Ask the database's owner for: {grants} Then start "
+            f"but the user {user} lacks some. Ask the database's owner for: {grants} Then start "
             "again."
         )
 

@@ -24,9 +24,9 @@ _KNOWN = {
     ): "The checkpoint begins at an offset of the topic that this broker does not hold: it belongs "
     "to another broker, or the topic is a new one or has let old records go. Use a new folder for "
     "--checkpoint.",
-    ("AuthorizationException", "Not authorized to", "authorization failed"): "The broker does not "
-    "let this user do that, or no longer. docs/own-servers.md lists the rights that each command "
-    f"needs. Ask for the missing one, then {_SAME}",
+    ("AuthorizationException", "Not authorized to", "authorization failed"): "This user lacks a "
+    "right on the broker, perhaps because it was taken away. docs/own-servers.md lists the rights "
+    f"that each command needs. Ask for the missing one, then {_SAME}",
     # SQLite's words for a disk that is full at a start are the last ones.
     ("No space left on device", "disk is full", "disk I/O error"): "The disk is full, or it fails. "
     f"Free some space, then {_SAME}",

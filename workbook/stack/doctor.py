@@ -100,7 +100,7 @@ def disk() -> Iterator[Finding]:
             tempfile.TemporaryFile(dir=there).close()
         except OSError as error:
             text, state = f"{folder} cannot be written ({error.strerror})", "fault"
-            fix = f"Make it writable, or point {name} to a folder that is."
+            fix = f"Make it writable, or point {name} to a writable folder."
         yield Finding("disk", state, text, fix)
 
 

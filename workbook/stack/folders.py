@@ -39,7 +39,7 @@ def room_in_cache() -> Iterator[Path]:
     except OSError as error:
         raise JarsMissing(
             f"The cache {cache_dir()} cannot be written ({error.strerror}). "
-            f"Make it writable, free some space, or set WORKBOOK_CACHE to a folder that is."
+            f"Make it writable, free some space, or set WORKBOOK_CACHE to a writable folder."
         ) from None
 
 
@@ -56,7 +56,7 @@ def run_dir() -> Path:
     chosen = os.environ.get("TMPDIR") or "/tmp"
     if not os.path.isabs(chosen) or not os.path.isdir(chosen):
         raise ServerFailed(
-            f"Expected the full path of a folder in TMPDIR, but it is {chosen!r}. "
+            f"Expected TMPDIR to be the full path of a folder, but it is {chosen!r}. "
             "Create that folder, or set TMPDIR to another one, for example /tmp."
         )
     # Short, because the path of a Unix socket may not exceed about 100 characters.

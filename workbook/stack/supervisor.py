@@ -272,7 +272,7 @@ def main() -> None:
     except OSError as error:
         sys.exit(
             f"The lab's folder {folder} cannot be written ({error.strerror}). Free some space "
-            "there or make it writable, or set TMPDIR to a folder that is."
+            "there or make it writable, or set TMPDIR to a writable folder."
         )
 
 

@@ -32,7 +32,7 @@ class ActionsVerdict(Findings):
         TWICE: "more in such a count than there are accepted actions",
         UNACCOUNTED: "a message too many or too few with its fate",
         LETTERS: "a message rejected or too old without a dead letter that gives its reason, or a "
-        "dead letter of another",
+        "dead letter for another message",
         VIEWERS: "a viewer too many or too few of an ad on a day",
     }
 

@@ -22,7 +22,7 @@ class ArchiveVerdict(Findings):
     meanings: ClassVar = {
         "lost": "a message that isn't in the archive",
         "twice": "a message that is in the archive once more",
-        "wrong": "a message with a wrong fact, with another hash than equal bytes, or never sent",
+        "wrong": "a message with a wrong fact or a wrong hash, or one that was never sent",
     }
     faults: ClassVar = tuple(meanings)
 
