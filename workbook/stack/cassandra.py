@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from workbook.stack import ports
 from workbook.stack.jars import class_path
-from workbook.stack.java import fetched_java, find_java
+from workbook.stack.java import Java, fetched_java, find_java
 
 if TYPE_CHECKING:
     from cassandra.cluster import Session
@@ -65,6 +65,13 @@ NEWEST_JAVA = 23
 _POINT = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?")
 
 
+def own_java() -> Java:
+    """Return the Java of everything else, or the fetched one where Cassandra can't run on it."""
+    java = find_java()
+    newer = f"Cassandra can't run on Java {java.major}"
+    return fetched_java(newer) if java.major > NEWEST_JAVA else java
+
+
 def prepare(folder: Path, port: int) -> tuple[list[str], str]:
     """Write the node's settings into ``folder``; return its command and its address."""
     inside = ports.choose(port + 1)
@@ -82,9 +89,7 @@ def prepare(folder: Path, port: int) -> tuple[list[str], str]:
     (folder / "logback.xml").write_text(LOGGING)
     jars = class_path("cassandra")
     [agent] = [jar for jar in jars if jar.name.startswith("jamm-")]
-    java = find_java()
-    if java.major > NEWEST_JAVA:
-        java = fetched_java(f"Cassandra can't run on Java {java.major}")
+    java = own_java()
     command = [
         *(str(java.command), "-Xms256m", "-Xmx512m", "-Xss512k", "-XX:+UseSerialGC"),
         *("-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"),
