@@ -60,6 +60,7 @@ def test_each_anomaly_is_counted_and_shown() -> None:
     for moved, wrong in (
         (LETTERS, 0),
         (LETTERS.replace({"offset": LETTERS["offset"][0]}, 9999), 2),
+        (pd.concat([LETTERS.assign(reason="another"), LETTERS]), len(LETTERS)),
     ):
         assert judge(placed, COUNTS, ACCOUNTING, moved).counts["letters lost"] == wrong
     verdict = judge(EXPECTED, foreign, {}, LETTERS)

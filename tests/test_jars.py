@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import pytest
 from workbook.errors import JarsDamaged, JarsMissing
 from workbook.stack import jars
 from workbook.stack.doctor import examine
+from workbook.stack.folders import ROOT
 
 
 @pytest.fixture
@@ -105,3 +109,14 @@ def test_without_a_network_the_error_says_what_to_do(
     jars.locked("spark")[0].path.unlink()
     with pytest.raises(JarsMissing, match=r"Is there a network\? .*workbook prefetch"):
         jars.prefetch(lambda said: None)
+
+
+def test_a_cache_named_without_its_full_path_is_the_same_for_servers_elsewhere(
+    tmp_path: Path,
+) -> None:
+    code = (
+        "import os; from workbook.stack import folders; os.chdir('/'); print(folders.cache_dir())"
+    )
+    say = [sys.executable, "-c", code]
+    env = {**os.environ, "WORKBOOK_CACHE": "mine", "PYTHONPATH": str(ROOT)}
+    assert subprocess.check_output(say, cwd=tmp_path, env=env, text=True) == f"{tmp_path}/mine\n"

@@ -99,7 +99,7 @@ def test_dead_letters_are_compared_reason_by_reason() -> None:
     assert tuple(found.loc[Reason.NEGATIVE.value]) == (negative.sum(), 0)
     good = ONCE.iloc[:1].assign(reason=DEAD["reason"].iloc[0])  # instead of one that is lost
     good = good.assign(value=[b'{"event_id": %d}' % good["event_id"].iloc[0]])
-    swapped = pd.concat([DEAD.iloc[1:].assign(value=b""), good])
+    swapped = pd.concat([DEAD.iloc[1:].assign(value=b'{"event_id": 1e999}'), good])
     assert len(Ledger(SENT).judge(ONCE[SEEN], swapped).misrouted) == 2
     none = Ledger(SENT).judge(ONCE[SEEN], DEAD.iloc[:0])
     assert none.misrouted["expected"].sum() == len(DEAD)

@@ -168,12 +168,27 @@ def test_a_socket_of_another_user_hears_nothing(lab: OwnLab) -> None:
     lab.folder.mkdir(mode=0o700)
     with socket.socket(socket.AF_UNIX) as planted:
         planted.bind(str(lab.folder / "socket"))
-        os.seteuid(65534)
+        os.seteuid(3_000_000_000)
         planted.listen()
         os.seteuid(0)
         with pytest.raises(ServerFailed, match="yours alone"):
             client.Lease("test")
         assert planted.accept()[0].recv(100) == b""
+        with socket.socket(socket.AF_UNIX) as link:
+            link.connect(planted.getsockname())
+            assert client._user_of(link) == 3_000_000_000
+
+
+def test_a_port_is_a_servers_where_its_command_is_a_script_that_runs_it() -> None:
+    opens = "import socket; s = socket.create_server(('', 0)); print(s.getsockname()[1]); input()"
+    script = ["sh", "-c", f'"{sys.executable}" -uc "{opens}"; true']
+    with subprocess.Popen(script, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        port = int(server.stdout.readline())
+        assert process.has_port(server.pid, port)
+        with socket.create_server(("", 0)) as other:
+            assert not process.has_port(server.pid, other.getsockname()[1])
+        server.communicate(b"\n")
+    assert not process.has_port(server.pid, port)
 
 
 def test_a_supervisor_that_cannot_work_says_why_at_once(

@@ -75,6 +75,7 @@ def test_who_lacks_its_secret_gets_no_answer_from_it(spark: SparkSession) -> Non
     finally:
         stranger.shutdown()
     ensure_callback_server_started(gateway := spark.sparkContext._gateway)
+    gateway._callback_server._create_connection(socket.socket(), None)  # of one that has gone
     with socket.create_connection(("127.0.0.1", gateway._python_proxy_port)) as caller:
         caller.sendall(b"c\np0\ntoString\ne\n")
         assert caller.recv(9) == b""  # where a function for each batch would have answered

@@ -29,7 +29,7 @@ from workbook.stack import jars
 from workbook.stack.client import lease, scratch_dir
 from workbook.stack.folders import cache_dir
 from workbook.stack.java import find_java
-from workbook.stack.process import end_now, family
+from workbook.stack.process import end_now, family, has_port
 
 BRIEF = ["-XX:TieredStopAtLevel=1"]
 """Java's first compiler only: the second one's work would not pay within minutes."""
@@ -221,12 +221,12 @@ class _CallsOfItsJava(PythonServer):
     def __init__(self, gateway: ClientServer) -> None:
         how = (gateway.java_parameters, gateway.python_parameters, gateway.gateway_property)
         super().__init__(gateway._gateway_client, *how)
-        self.java = psutil.Process(gateway.proc.pid)
+        self.java = gateway.proc.pid
 
     def _create_connection(self, caller: socket.socket, stream: Any) -> Any:
-        ends = {found.laddr.port for found in self.java.net_connections("tcp")}
-        if caller.getpeername()[1] not in ends:
-            caller.shutdown(socket.SHUT_RDWR)
+        with suppress(OSError):  # the caller is gone already
+            if not has_port(self.java, caller.getpeername()[1]):
+                caller.shutdown(socket.SHUT_RDWR)
         return super()._create_connection(caller, stream)
 
 

@@ -147,8 +147,8 @@ def _connect(start: bool) -> socket.socket:
 def _user_of(link: socket.socket) -> int:
     """Return the id of the user who listens at the other end of a Unix socket."""
     if sys.platform == "linux":
-        peer = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        return int(struct.unpack("3i", peer)[1])
+        peer = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3I"))
+        return int(struct.unpack("3I", peer)[1])
     return int(struct.unpack_from("2I", link.getsockopt(0, 1, 76))[1])  # macOS: LOCAL_PEERCRED
 
 

@@ -18,6 +18,9 @@ from workbook.errors import JarsMissing, ServerFailed
 ROOT = Path(__file__).resolve().parents[2]
 """The checkout: the folder that holds the package."""
 
+if _chosen := os.environ.get("WORKBOOK_CACHE"):  # servers run in other folders than the user
+    os.environ["WORKBOOK_CACHE"] = os.path.abspath(_chosen)
+
 LONGEST_SOCKET = 99
 """Bytes: macOS takes 103, Linux 107, and while the supervisor starts, the name is 4 longer."""
 

@@ -157,7 +157,7 @@ def _answers(port: int, pid: int) -> bool:
     deadline = time.monotonic() + DEADLINE
     while time.monotonic() < deadline and _runs(pid):
         try:
-            if process.listens(pid, url):
+            if process.has_port(pid, port):
                 with straight.open(url, timeout=5):
                     return True
         except (urllib.error.URLError, OSError):

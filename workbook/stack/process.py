@@ -80,16 +80,20 @@ def family(process: psutil.Process | int) -> list[psutil.Process]:
     return []
 
 
-def listens(pid: int, address: str) -> bool:
-    """Return True if this very process has the address's port, not one that took it before."""
-    [port] = re.findall(r":(\d+)(?:/|$)", address)
-    try:
-        sockets = psutil.Process(pid).net_connections("tcp")
-    except psutil.AccessDenied:  # PostgreSQL's, which runs as nobody where we are root
-        return True
-    except psutil.NoSuchProcess:
-        return False
-    return any(s.status == psutil.CONN_LISTEN and s.laddr.port == int(port) for s in sockets)
+def has_port(pid: int, port: int) -> bool:
+    """Return True if this very process, or what it has started, has the port at its end.
+
+    What a server starts counts, since `java` may be a script that runs the real one.
+    """
+    for member in family(pid):
+        try:
+            if any(its.laddr.port == port for its in member.net_connections("tcp")):
+                return True
+        except psutil.AccessDenied:  # PostgreSQL's, which runs as nobody where we are root
+            return True
+        except psutil.NoSuchProcess:
+            pass
+    return False
 
 
 def end_tree(

@@ -18,7 +18,7 @@ import psutil
 from workbook.errors import ServerFailed
 from workbook.stack import ports
 from workbook.stack.java import environment
-from workbook.stack.process import end_tree, failure, listens, note, spawn
+from workbook.stack.process import end_tree, failure, has_port, note, spawn
 
 DEADLINE = 90.0
 """Seconds: each answers within four on a quiet machine, but machines are not always quiet."""
@@ -91,12 +91,13 @@ async def _while_in_use(attempt: Callable[[], Awaitable[Server]]) -> Server:
 async def _run(kind: Kind, folder: Path, command: list[str], address: str, say: Say) -> Server:
     say(f"Starting {kind.NAME} (about {kind.TAKES}) ...")
     began, log = time.monotonic(), folder / "server.log"
+    [port] = re.findall(r":(\d+)(?:/|$)", address)
     process = spawn(command, log, env=environment(), cwd=str(folder), last_wish=kind.LAST_WISH)
     started = psutil.Process(process.pid)
     try:
         note(folder.parent, started)
         while process.poll() is None and time.monotonic() < began + DEADLINE:
-            ours = listens(process.pid, address)  # nobody else hears a password
+            ours = has_port(process.pid, int(port))  # nobody else hears a password
             if ours and await asyncio.to_thread(kind.answers, address):
                 took = time.monotonic() - began
                 say(f"{kind.NAME} answers on {shown(address)} after {took:.1f} s.")

@@ -12,7 +12,7 @@ import pandas as pd
 from workbook.streams.events.ad_actions import ActionType, Fate
 from workbook.streams.ledgers.findings import Findings
 
-KEY, PLACE = ["ad", "day", "type", "source"], ["partition", "offset"]
+KEY, LETTER = ["ad", "day", "type", "source"], ["partition", "offset", "reason"]
 LOST, TWICE, UNACCOUNTED, LETTERS = "lost", "counted twice", "unaccounted", "letters lost"
 VIEWERS, OTHER = "viewers wrong", "of another record"
 
@@ -89,9 +89,9 @@ def judge(
         UNACCOUNTED: fates.assign(events=fates["events"].abs()),
     }
     if letters is not None:
-        its, at = letters.drop_duplicates(PLACE, keep="last"), [*PLACE, "reason"]
+        its = letters.drop_duplicates(LETTER)
         if "offset" in expected:
-            due, given = (pd.MultiIndex.from_frame(rows[at]) for rows in (expected, its))
+            due, given = (pd.MultiIndex.from_frame(rows[LETTER]) for rows in (expected, its))
             its = its.assign(reason=its["reason"].where(given.isin(due), OTHER))
         reasons = _compared("reason", Counter(expected["reason"].dropna()), Counter(its["reason"]))
         wrong = (reasons["events"] > 0) | (reasons["reason"] == OTHER)

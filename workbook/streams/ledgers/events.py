@@ -177,7 +177,7 @@ def _event_id(value: bytes | None) -> int | None:
     """Return the id in a click's JSON; None where the bytes are gone or have been cut."""
     try:
         return int(json.loads(value or b"")["event_id"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
 
 
