@@ -83,7 +83,9 @@ def fetched_java(why: str, *, fetch: bool = True) -> Java:
             )
             if asked.returncode:
                 said = (asked.stderr.strip().splitlines() or ["pip said nothing"])[-1]
-                raise JavaUnusable(f"{why}, and none could be fetched ({said}). {INSTALL}.")
+                raise JavaUnusable(
+                    f"{why}, and none could be fetched ({said}; is there a network?). {INSTALL}."
+                )
             command = scratch / "java" / "bin" / "java"
             command.parent.mkdir(exist_ok=True)
             command.write_text(WITHOUT_VECTOR)
