@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -30,6 +32,13 @@ _SILENCE = (
 
 Again = Callable[[str], "DataFrame | None"]
 """What to continue a failed query with, by the text of its failure; None if it must end."""
+
+COLLECT_EVERY_S = 30.0
+"""How long Java keeps the plans of micro-batches that are over.
+
+A Py4J object whose methods were called is in a cycle. Python would seldom look for those in a
+process that lives on few new objects.
+"""
 
 # What a call raises once Spark's Java process has ended.
 _GONE = (Py4JNetworkError, ConnectionError)
@@ -121,8 +130,10 @@ def start_query(
     then = [sink for sink in sinks if isinstance(sink, Sink)]
 
     trigger: dict[str, Any] = {"availableNow": True} if ends else {"processingTime": every}
+    collected = time.monotonic()
 
     def write(frame: DataFrame, number: int) -> None:
+        nonlocal collected
         passes("before-compute")
         context = frame.sparkSession.sparkContext
         batch = Batch(context.getLocalProperty("sql.streaming.queryId") or "", number)
@@ -139,6 +150,9 @@ def start_query(
         else:
             frame.write.format("noop").mode("overwrite").save()
         passes("before-checkpoint")
+        if time.monotonic() > collected + COLLECT_EVERY_S:
+            gc.collect()
+            collected = time.monotonic()
 
     def begin(frame: DataFrame, checkpoint: Path) -> StreamingQuery:
         for each in sinks:
