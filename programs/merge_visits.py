@@ -53,7 +53,7 @@ FULL = 900_000  # bytes of a visit: Kafka takes 1 MB
 LARGE = {"kafka.max.request.size": 2**31 - 1, "kafka.buffer.memory": 2**31 - 1}
 ZSTD = {"kafka.compression.type": "zstd"}
 LOST = "that aren't JSON", "with a wrong field", "dated wrong"
-LINE = r"(?m)^[ \t]*(?!\S*\.type)([^\s=:#!][^\s=:]*)[ \t]*[=:]?[ \t]*(.*)"  # of --config
+LINE = r"(?m)^[ \t]*(?!\S*\.type)([a-z.]+)[ \t]*[=: \t][ \t]*(.*?)[ \t]*$"  # of --config
 BEYOND = "Spark can't read a record's own timestamp: delete the record, and name a new checkpoint."
 
 
@@ -138,15 +138,15 @@ class Losses(StreamingQueryListener):
 def connect(options):  # returns the settings of librdkafka, and all topics
     found, heard, admin = {"bootstrap.servers": options.servers}, [], None
     try:
-        text = Path(options.config).read_text() if options.config else ""
+        text = Path(options.config).read_text("utf-8-sig") if options.config else ""
         for name, value in re.findall(LINE, re.sub(r"\\\n\s*", "", text)):
             name = name.replace("truststore.loc", "ca.loc").replace("mechanisms", "mechanism")
             found.setdefault(name, re.sub(r"\\(.)", r"\1", value) or "none")
-        jaas = re.findall(r'(\w+)="((?:\\.|[^"\\])*)"', found.pop("sasl.jaas.config", ""))
-        found |= {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, value in jaas}
+        jaas = re.findall(r"""(\w+)=(["'])((?:\\.|.)*?)\2""", found.pop("sasl.jaas.config", ""))
+        found |= {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, _, value in jaas}
         admin = AdminClient({**found, "log_level": 0, "error_cb": heard.append})
         return found, admin.list_topics(timeout=10).topics
-    except (KafkaException, OSError) as error:
+    except (KafkaException, OSError, ValueError) as error:
         why = ((admin and admin.poll(0) and heard) or [error])[0]
         sys.exit(f"No broker answers at {options.servers}. Does it run? Is --config right? {why}")
 

@@ -50,7 +50,7 @@ LARGE = {"kafka.max.request.size": 2**31 - 1, "kafka.buffer.memory": 2**31 - 1}
 ZSTD = {"kafka.compression.type": "zstd"}
 OUT = "key BINARY, value BINARY, lost STRING"
 OLDER = "older than their key's record in another partition"
-LINE = r"(?m)^[ \t]*(?!\S*\.type)([^\s=:#!][^\s=:]*)[ \t]*[=:]?[ \t]*(.*)"  # of --config
+LINE = r"(?m)^[ \t]*(?!\S*\.type)([a-z.]+)[ \t]*[=: \t][ \t]*(.*?)[ \t]*$"  # of --config
 BEYOND = "Spark can't read a record's own timestamp: delete the record, and name a new checkpoint."
 
 
@@ -93,15 +93,15 @@ class Losses(StreamingQueryListener):
 def connect(options):  # returns the settings of librdkafka, and all topics
     found, heard, admin = {"bootstrap.servers": options.servers}, [], None
     try:
-        text = Path(options.config).read_text() if options.config else ""
+        text = Path(options.config).read_text("utf-8-sig") if options.config else ""
         for name, value in re.findall(LINE, re.sub(r"\\\n\s*", "", text)):
             name = name.replace("truststore.loc", "ca.loc").replace("mechanisms", "mechanism")
             found.setdefault(name, re.sub(r"\\(.)", r"\1", value) or "none")
-        jaas = re.findall(r'(\w+)="((?:\\.|[^"\\])*)"', found.pop("sasl.jaas.config", ""))
-        found |= {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, value in jaas}
+        jaas = re.findall(r"""(\w+)=(["'])((?:\\.|.)*?)\2""", found.pop("sasl.jaas.config", ""))
+        found |= {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, _, value in jaas}
         admin = AdminClient({**found, "log_level": 0, "error_cb": heard.append})
         return found, admin.list_topics(timeout=10).topics
-    except (KafkaException, OSError) as error:
+    except (KafkaException, OSError, ValueError) as error:
         why = ((admin and admin.poll(0) and heard) or [error])[0]
         sys.exit(f"No broker answers at {options.servers}. Does it run? Is --config right? {why}")
 

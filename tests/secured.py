@@ -170,6 +170,10 @@ def make_certificates(folder: Path) -> None:
         (folder / f"{name}.p12").write_bytes(store)
 
 
+USAGES = (
+    *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment"),
+    *("key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
+)
 Signer = tuple[x509.Certificate, ec.EllipticCurvePrivateKey]
 
 
@@ -187,13 +191,21 @@ def _certificate(name: str, by: Signer | None = None, host: str = "", days: int 
         .not_valid_after(now + timedelta(days=days))
         .add_extension(x509.BasicConstraints(ca=by is None, path_length=None), critical=True)
     )
+    signer = by[1] if by else key
+    known = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
+    builder = builder.add_extension(known, critical=False)  # Python 3.13 refuses one without
+    if by is None:
+        own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+        usage = dict.fromkeys(USAGES, False) | {"key_cert_sign": True}
+        builder = builder.add_extension(own, critical=False)
+        builder = builder.add_extension(x509.KeyUsage(**usage), critical=True)
     if host:
         ip = host[0].isdigit()
         names = [x509.IPAddress(ip_address(host)) if ip else x509.DNSName(host)]
         if ip:
             names.append(x509.DNSName("localhost"))
         builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
-    return builder.sign(by[1] if by else key, hashes.SHA256()), key
+    return builder.sign(signer, hashes.SHA256()), key
 
 
 def _pem(certificate: x509.Certificate) -> bytes:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import ssl
+import struct
 import subprocess
 import sys
 import threading
@@ -18,15 +20,20 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from inspect import getsource
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from brokers import false_broker
 from confluent_kafka import Producer
 from secured import KEY_PASSWORD, USERS, Secured
 from test_hostile_programs import load
 
-from workbook.errors import RegistryUnreachable
+from workbook.cli.main import main
+from workbook.errors import BrokerUnreachable, RegistryUnreachable
 from workbook.kafka.broker import Broker, external
 from workbook.kafka.config import NotConfigured
+from workbook.kafka.protocol import require_kafka
 from workbook.stack import doctor
 from workbook.stack.addresses import check_registry
 from workbook.stack.kafka_tools import consumer_groups
@@ -137,7 +144,7 @@ def test_a_pem_text_may_stand_in_the_file_and_a_variable_wins(secured: Secured, 
 
 
 FAULTS = {
-    "no such name": ("scram", (*LOGIN, "acks=all"), r"got acks\. Correct it, or leave it out"),
+    "no such name": ("scram", (*LOGIN, "acks=1", "client.id=x"), r"got acks, client\.id\. Correct"),
     "a key's line": ("scram", (*LOGIN, "MIIEvQabc=="), "got a line that is no setting"),
     "no mechanism": ("scram", (LOGIN[0], *LOGIN[2:]), r"sasl\.mechanism in .*, but it isn't set"),
     "a misspelt one": ("scram", (*LOGIN, "sasl.mechanism=SCRAM"), "but it is 'SCRAM'"),
@@ -151,6 +158,7 @@ FAULTS = {
         *("tls", (*TLS, CERTIFICATE[0], "ssl.key.location=DIR/learner.locked.key")),
         "password, which is not set",
     ),
+    "a key's text": ("tls", (*TLS, CERTIFICATE[0], "ssl.key.pem=MIIEvQabc"), "Expected a PEM text"),
     "another's key": (
         *("tls", (*TLS, CERTIFICATE[0], "ssl.key.location=DIR/reader.key")),
         "don't belong together",
@@ -200,6 +208,67 @@ def test_a_variable_that_nobody_knows_is_refused(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("KAFKA_SSL_KEYSTORE_FILENAME", "x")
     with pytest.raises(NotConfigured, match="KAFKA_SSL_KEYSTORE_FILENAME is no setting"):
         external()
+
+
+CONFLUENT = """\ufeff# as Confluent Cloud writes it\r
+bootstrap.servers = b:9 \r
+security.protocol=SASL_SSL\t\r
+sasl.mechanism=PLAIN\r
+sasl.jaas.config=org.X required username='me' password='a"b\\\\'c';\r
+ssl.endpoint.identification.algorithm=\r
+\r
+MIIEvQabc\r
+"""
+
+
+def test_a_file_is_read_as_kafkas_own_tools_read_it(tmp_path, monkeypatch) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text(CONFLUENT)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KAFKA_CONFIG", file.name)
+    main([])  # a chapter runs in another folder
+    assert os.environ["KAFKA_CONFIG"] == str(file)
+    with pytest.raises(NotConfigured, match="a line that is no setting"):
+        external()
+    program = load("lag_by_group")
+    monkeypatch.setattr(program, "AdminClient", Mock())
+    found, _ = program.connect(Namespace(servers="b:9", config=str(file)))
+    text = CONFLUENT.replace("MIIEvQabc", "ssl.truststore.location=")
+    file.write_text(text)
+    mine: Any = external()
+    assert found == mine.client_config()
+    assert found["sasl.password"] == "a\"b'c"
+
+
+@pytest.mark.parametrize(
+    ("alert", "says"),
+    [
+        (70, "the handshake failed .*protocol version"),
+        (116, "Set KAFKA_SSL_CERTIFICATE_LOCATION and KAFKA_SSL_KEY_LOCATION"),
+    ],
+)
+def test_only_a_certificates_alert_asks_for_one(alert: int, says: str) -> None:
+    answer = bytes([0x15, 3, 3, 0, 2, 2, alert])
+    with false_broker(lambda _: answer) as address, pytest.raises(BrokerUnreachable, match=says):
+        require_kafka(address, 4, {"security.protocol": "SSL"})
+
+
+def test_an_old_or_a_slow_broker_is_not_one_that_wants_a_login() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            link, _ = server.accept()
+            link.recv(14)
+            link.sendall(struct.pack(">iihii", 14, 1, 0, 0, 0))
+            asked.append(link.recv(100))
+            asked.append(link.recv(1))
+
+        asked: list[bytes] = []
+        thread = threading.Thread(target=serve)
+        thread.start()
+        require_kafka(f"127.0.0.1:{server.getsockname()[1]}", 1, {})
+        thread.join()
+    assert asked[0][4:8] == struct.pack(">hh", 3, 1), "version 1 of Metadata: each broker has it"
 
 
 def test_batches_fit_into_a_topic_of_small_records(secured: Secured) -> None:

@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     words = sys.argv[1:] if arguments is None else list(arguments)
+    if file := os.environ.get("KAFKA_CONFIG"):  # kernels run in another folder
+        os.environ["KAFKA_CONFIG"] = os.path.abspath(file)
     parser = _parser()
     if not words:
         parser.print_help()

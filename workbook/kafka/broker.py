@@ -102,7 +102,7 @@ class Broker:
         if not self.ours:
             raise NotOurServer(
                 f"Will not delete topics on {self.bootstrap}: the lab did not start this broker. "
-                "Unset KAFKA_BOOTSTRAP_SERVERS to use the lab's own."
+                f"Unset {config.SERVERS} and {config.FILE} to use the lab's own."
             )
         admin = self._admin()
         for done in admin.delete_topics(list(names), request_timeout=15).values():

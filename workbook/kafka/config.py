@@ -13,10 +13,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from cryptography import x509
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.serialization import pkcs12
-
 from workbook.errors import NotConfigured
 
 FILE, SERVERS = "KAFKA_CONFIG", "KAFKA_BOOTSTRAP_SERVERS"
@@ -61,6 +57,7 @@ KNOWN = {name: ours for ours, also in TABLE.items() for name in (ours, *also) if
 IN_JAAS = {"username": USER, "password": PASSWORD, "clientId": CLIENT, "clientSecret": SECRET}
 IN_JAAS |= {"scope": SCOPE}
 HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
+NO_SETTING = "a line that is no setting"  # it may be a key's
 PEM = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----(.+?)-----END \1-----", re.DOTALL)
 
 
@@ -94,15 +91,17 @@ def given() -> dict[str, Given]:
             raw = Path(path).read_bytes()
         except OSError as error:
             _refuse(f"Expected a file in {FILE}, but {path} can't be read: {error.strerror}")
-        for name, value in properties(raw).items():
-            if name not in KNOWN and name != JAAS:
-                shown = name if re.fullmatch(r"[a-z.]{1,60}", name) else "a line that is no setting"
-                _refuse(
-                    f"Expected only settings for the connection and the login in {path}, but "
-                    f"got {shown}. Correct it, or leave it out of the file of {FILE}: "
-                    "docs/own-servers.md lists the names."
-                )
-            found |= _named(name, Given(value, f"{name} in {path}"))
+        settings = properties(raw)
+        if more := [name for name in settings if name not in KNOWN and name != JAAS]:
+            shown = (n if re.fullmatch("[a-z.]{1,60}", n) else NO_SETTING for n in more)
+            _refuse(
+                f"Expected only settings for the connection and the login in {path}, but got "
+                f"{', '.join(dict.fromkeys(shown))}. Correct what is misspelt, and leave the rest "
+                f"out of the file of {FILE}: docs/own-servers.md lists the names."
+            )
+        for name, value in settings.items():
+            if value or name == HOST_CHECK:  # an empty one is as if it weren't there
+                found |= _named(name, Given(value, f"{name} in {path}"))
     for variable, value in os.environ.items():
         name = variable.removeprefix("KAFKA_").lower().replace("_", ".")
         if value and re.match("KAFKA_(SECURITY|SASL|SSL)_", variable):
@@ -125,15 +124,15 @@ def typed(*names: str) -> str:
         return f"{shown} in {file}" if file else f"KAFKA_{shown.upper().replace('.', '_')}"
 
     *before, last = (one(name) for name in names)
-    before = [each.removesuffix(last[last.find(" in ") :]) for each in before]
+    before = [each.removesuffix("".join(last.partition(" in ")[1:])) for each in before]
     return f"{', '.join(before)} and {last}" if before else last
 
 
 def _named(name: str, one: Given) -> dict[str, Given]:
     if name != JAAS:
         return {KNOWN[name]: one}
-    pairs = re.findall(r"""([\w.]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s;]+))""", one.value)
-    options = {key: re.sub(r"\\(.)", r"\1", a) or b or c for key, a, b, c in pairs}
+    pairs = re.findall(r"""(\w+)\s*=\s*(?:(["'])((?:\\.|.)*?)\2|([^\s;]+))""", one.value)
+    options = {key: re.sub(r"\\(.)", r"\1", text) or bare for key, _, text, bare in pairs}
     return {to: Given(options[k], one.name) for k, to in IN_JAAS.items() if k in options}
 
 
@@ -148,7 +147,7 @@ def properties(raw: bytes) -> dict[str, str]:
     for line in filter(None, map(str.lstrip, re.split(r"[\r\n]+", text))):
         parts = re.match(r"((?:\\.|[^\\=:\s])*)\s*[=:]?\s*(.*)", line)
         assert parts is not None
-        found[_unescaped(parts[1])] = _unescaped(parts[2])
+        found[_unescaped(parts[1])] = _unescaped(parts[2]).strip()  # as Kafka does
     return found
 
 
@@ -230,12 +229,22 @@ def _certificates(said: Mapping[str, Given]) -> dict[str, str]:
 
 def _pems(one: Given, store: str, password: str = "") -> tuple[str, str]:
     """Return the private key and the certificates of a PEM, DER or PKCS12 file, or of a text."""
+    from cryptography import x509  # only here: it takes a fifth of a second
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.serialization import pkcs12
+
+    def unlocked(pem: bytes, password: str) -> Any:
+        try:
+            return serialization.load_pem_private_key(pem, password.encode() or None)
+        except TypeError:  # it has none, or needs one
+            return serialization.load_pem_private_key(pem, None)
+
     raw = _bytes(one)
     blocks = [(kind.decode(), _tidy(kind, body)) for kind, body in PEM.findall(raw)]
     keys = [block for kind, block in blocks if kind.endswith("PRIVATE KEY")]
     try:
         if blocks:
-            key = _unlocked(keys[0], password or store) if keys else None
+            key = unlocked(keys[0], password or store) if keys else None
             found = [x509.load_pem_x509_certificate(b) for k, b in blocks if k == "CERTIFICATE"]
         elif raw[:4] in (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce"):
             _refuse(
@@ -262,6 +271,8 @@ def _pems(one: Given, store: str, password: str = "") -> tuple[str, str]:
 def _bytes(one: Given) -> bytes:
     if "-----BEGIN" in one.value:
         return one.value.encode()
+    if not re.match(r"\S*location", one.name, re.IGNORECASE):  # its text may be a key: not shown
+        _refuse(f"Expected a PEM text, -----BEGIN and so on, for {one.name}, but it is none")
     path = Path(one.value)
     try:
         if path.is_dir():
@@ -276,13 +287,6 @@ def _tidy(kind: bytes, body: bytes) -> bytes:
     """Return a PEM block by its lines; a file of properties may have blanks in their place."""
     lines = body.strip() if b":" in body else b"\n".join(body.split())
     return b"-----BEGIN %b-----\n%b\n-----END %b-----\n" % (kind, lines, kind)
-
-
-def _unlocked(pem: bytes, password: str) -> Any:
-    try:
-        return serialization.load_pem_private_key(pem, password.encode() or None)
-    except TypeError:  # it has none, or needs one
-        return serialization.load_pem_private_key(pem, None)
 
 
 # --- for Java -----------------------------------------------------------------------------------

@@ -181,8 +181,8 @@ class DeliveringProducer:
         lacks = too_few_in_sync(self._config, self.topic)
         return lacks or "check that the broker still runs, and that its disk isn't full"
 
-    def _throttle(self, _: object) -> None:
-        self._throttled = True
+    def _throttle(self, event: Any) -> None:
+        self._throttled = event.throttle_time > 0  # 0: the broker has let go
 
     def _count(self, error: KafkaError | None, message: Message | None) -> None:
         if error is not None:

@@ -5,6 +5,7 @@ A client library that meets a server of another kind may wait, or even abort its
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 import struct
@@ -20,11 +21,9 @@ TLS_ALERT = b"\x15"
 EXPIRED, NOT_YET, OTHER_NAME, OTHER_ADDRESS = 10, 9, 62, 64
 """OpenSSL's codes of what is wrong with a certificate."""
 
-NOT_KAFKA = "Check KAFKA_BOOTSTRAP_SERVERS: this is the port of another program."
-NO_SUCH_NAME = (
-    "Correct the name in KAFKA_BOOTSTRAP_SERVERS, or join the network that knows it "
-    "(names of docker compose hold only inside its containers)."
-)
+YOURS = re.compile("CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE")
+NO_TLS = re.compile("^$|WRONG_VERSION|EOF|RECORD|HTTP")
+"""OpenSSL's reasons for a handshake's end: by your certificate; by a server without TLS."""
 
 
 def require_kafka(bootstrap: str, within: float, security: Mapping[str, str]) -> None:
@@ -48,20 +47,25 @@ def _require_answer(link: socket.socket, address: str, protocol: str) -> None:
     size, echo = struct.unpack(">ii", head)
     if echo != 1 or not 10 <= size < 100_000:
         raise BrokerUnreachable(
-            f"What answers at {address} is not a Kafka broker (it says {head!r}). {NOT_KAFKA}"
+            f"What answers at {address} is not a Kafka broker (it says {head!r}). Check "
+            f"{typed('bootstrap.servers')}: this is the port of another program."
         )
     if not protocol.startswith("SASL"):
         _receive(link, size - 4, address)
-        link.sendall(struct.pack(">ihhihi?", 15, METADATA, 7, 2, -1, 0, False))
+        link.sendall(struct.pack(">ihhihi", 14, METADATA, 1, 2, -1, 0))
         try:
-            _receive(link, 8, address)
-        except BrokerUnreachable:
+            hung_up = not link.recv(1)
+        except TimeoutError:  # slow, as it may be
+            hung_up = False
+        except ConnectionError:
+            hung_up = True
+        if hung_up:
             sasl = "SASL_SSL" if protocol == "SSL" else "SASL_PLAINTEXT"
             raise BrokerUnreachable(
                 f"The broker at {address} wants a login: without one, it answers nothing else. Set "
                 f"{typed('security.protocol')} to {sasl}, and {typed('sasl.mechanism')}, "
                 f"{typed('sasl.username', 'sasl.password')}."
-            ) from None
+            )
 
 
 def _over_tls(link: socket.socket, address: str, security: Mapping[str, str]) -> ssl.SSLSocket:
@@ -69,6 +73,7 @@ def _over_tls(link: socket.socket, address: str, security: Mapping[str, str]) ->
     host, _ = host_and_port(address.rpartition("://")[2]) or ("", 0)
     context = ssl.create_default_context(cadata=security.get(CA))
     context.check_hostname = security.get(HOST_CHECK) != "none"
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # no client is as strict as Python 3.13
     try:
         if KEY in security:
             with tempfile.NamedTemporaryFile("w") as file:  # nobody else's: its mode is 0600
@@ -88,14 +93,17 @@ def _refused(address: str, security: Mapping[str, str], error: OSError) -> Broke
     if "KEY_VALUES_MISMATCH" in reason:
         why = "the client certificate and the private key don't belong together"
         fix = f"Check {typed(CERTIFICATE, KEY)}."
-    elif "ALERT" in reason and KEY not in security:
+    elif YOURS.search(reason) and KEY not in security:
         why = "it wants a client certificate"
         fix = f"Set {typed(CERTIFICATE, KEY)}."
-    elif "ALERT" in reason:
+    elif YOURS.search(reason):
         why = f"it refuses your client certificate ({reason.lower().replace('_', ' ')})"
         fix = f"Check that {typed(CERTIFICATE)} hasn't expired, and that the broker trusts its CA."
     elif isinstance(error, TimeoutError):
         why, fix = "it doesn't answer", f"Check that it runs, and {typed('security.protocol')}."
+    elif not NO_TLS.search(reason):
+        why = f"the handshake failed ({reason.lower().replace('_', ' ')})"
+        fix = "Ask its owner which versions of TLS and which ciphers it has."
     else:
         why = "it doesn't speak TLS there"
         fix = f"Set {typed('security.protocol')} to PLAINTEXT or SASL_PLAINTEXT, or check the port."
@@ -131,16 +139,18 @@ def reach(bootstrap: str, within: float) -> tuple[socket.socket, str]:
         if found is None:
             raise BrokerUnreachable(
                 f"{address!r} is no address of a broker. "
-                "Set KAFKA_BOOTSTRAP_SERVERS to host:port, several with commas between."
+                f"Set {typed('bootstrap.servers')} to host:port, several with commas between."
             )
         try:
             return connect(*found, within), address.strip()
         except OSError as error:
             away.append(error)
-    unknown = any(isinstance(error, socket.gaierror) for error in away)
+    named, fix = typed("bootstrap.servers"), "Check {}, and that the broker runs."
+    if any(isinstance(error, socket.gaierror) for error in away):
+        fix = "Correct the name in {}, or join the network that knows it (names of docker compose "
+        fix += "hold only inside its containers)."
     raise BrokerUnreachable(
-        f"No Kafka broker answers at {bootstrap} ({', '.join(map(str, away))}). "
-        + (NO_SUCH_NAME if unknown else "Check KAFKA_BOOTSTRAP_SERVERS, and that the broker runs.")
+        f"No Kafka broker answers at {bootstrap} ({', '.join(map(str, away))}). {fix.format(named)}"
     )
 
 

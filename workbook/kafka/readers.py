@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 from confluent_kafka import (
-    OFFSET_BEGINNING,
     Consumer,
     KafkaError,
     KafkaException,
@@ -157,7 +156,8 @@ def consumer(config: dict[str, str], topic: str, group: str | None = None) -> Pa
         reader.subscribe([topic])
     else:
         numbers = range(require_topic(config, topic))
-        reader.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in numbers])
+        # Where 0 is deleted, auto.offset.reset decides; OFFSET_BEGINNING would take half a second.
+        reader.assign([TopicPartition(topic, number, 0) for number in numbers])
     return reader
 
 
