@@ -49,6 +49,7 @@ TABLE = {
     **dict.fromkeys(("ssl.key.password", "ssl.keystore.password", "ssl.truststore.password",
                      "ssl.keystore.type", "ssl.truststore.type", "sasl.oauthbearer.method",
                      "sasl.login.callback.handler.class"), ("",)),  # found out, or used up
+    **dict.fromkeys(("acks", "client.id", "session.timeout.ms"), ("",)),  # in a cloud's own file
 }
 # fmt: on
 """librdkafka's name -> Java's, and other names of the same; a path and a PEM are one setting."""
