@@ -57,8 +57,11 @@ def test_each_anomaly_is_counted_and_shown() -> None:
     assert counted(**swapped) == clean | {"unaccounted": 7}
     assert counted(letters=LETTERS.iloc[2:]) == clean | {"letters lost": 2}
     placed = EXPECTED.assign(offset=EXPECTED["number"])
+    old = placed[placed["reason"].notna()][["event_id", "reason"]].dropna()
+    repeated = placed[placed["fate"] == "duplicate"].drop(columns="reason").merge(old, "inner")
     for moved, wrong in (
         (LETTERS, 0),
+        (pd.concat([LETTERS, repeated[LETTERS.columns]]), 0),
         (LETTERS.replace({"offset": LETTERS["offset"][0]}, 9999), 2),
         (pd.concat([LETTERS.assign(reason="another"), LETTERS]), len(LETTERS)),
     ):

@@ -144,7 +144,11 @@ def test_a_pem_text_may_stand_in_the_file_and_a_variable_wins(secured: Secured, 
 
 
 FAULTS = {
-    "no such name": ("scram", (*LOGIN, "linger.ms=1", "x.id=x"), r"got linger\.ms, x\.id\. Correct"),
+    "no such name": (
+        "scram",
+        (*LOGIN, "linger.ms=1", "x.id=x"),
+        r"got linger\.ms, x\.id\. Correct",
+    ),
     "a key's line": ("scram", (*LOGIN, "MIIEvQabc=="), "got a line that is no setting"),
     "no mechanism": ("scram", (LOGIN[0], *LOGIN[2:]), r"sasl\.mechanism in .*, but it isn't set"),
     "a misspelt one": ("scram", (*LOGIN, "sasl.mechanism=SCRAM"), "but it is 'SCRAM'"),

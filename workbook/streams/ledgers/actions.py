@@ -91,8 +91,11 @@ def judge(
     if letters is not None:
         its = letters.drop_duplicates(LETTER)
         if "offset" in expected:
-            due, given = (pd.MultiIndex.from_frame(rows[LETTER]) for rows in (expected, its))
-            its = its.assign(reason=its["reason"].where(given.isin(due), OTHER))
+            first = expected.groupby("event_id")["reason"].transform("first")
+            again = expected.assign(reason=first)  # what is too old may get a letter each time
+            due, may, given = (pd.MultiIndex.from_frame(f[LETTER]) for f in (expected, again, its))
+            named = its.assign(reason=its["reason"].where(given.isin(due), OTHER))
+            its = named[given.isin(due) | ~given.isin(may)]
         reasons = _compared("reason", Counter(expected["reason"].dropna()), Counter(its["reason"]))
         wrong = (reasons["events"] > 0) | (reasons["reason"] == OTHER)
         anomalies[LETTERS] = reasons.assign(events=reasons["events"].abs())[wrong]
