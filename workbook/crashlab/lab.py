@@ -69,8 +69,8 @@ class CrashLab:
         own = OwnLoop(variant, dict(settings), refused) if callable(variant) else None
         self.variant = variant_of(system, variant)
         packed_loop = packed(own) if own else ""
-        self._name = f"{system}.{self.variant.name}.{secrets.token_hex(4)}"
-        self._folder = scratch_dir() / "crashes" / self._name
+        self._group = f"{PREFIX}{system}.{self.variant.name}.{secrets.token_hex(4)}"
+        self._folder = scratch_dir() / "crashes" / self._group
         passed = [self.variant.point(name) for name in points]
         self._to_come = list(zip(points, draw(self.variant.name, passed, seed), strict=True))
         self._aim = (BY_HAND, 0)
@@ -89,13 +89,13 @@ class CrashLab:
             words=(*self.topics.words, *self.variant.words),
             config=broker.client_config(),
             folder=str(self._folder),
-            group=PREFIX + self._name,
+            group=self._group,
             records=self.topics.filled.records,
             pace=pace,
             own=packed_loop,
         )
         self._pictures = KillPictures(
-            self.topics, self._name, self._folder, by_hand=self.variant.by_hand is not None
+            self.topics, self._group, self._folder, by_hand=self.variant.by_hand is not None
         )
         self._later = packed(replace(own, refused=0)) if own else ""
 
@@ -220,7 +220,7 @@ class CrashLab:
         """Return how far partition 0 goes, and is committed, in Kafka or in the checkpoint."""
         if self.variant.by_hand is None:
             return self.topics.offsets_in(self.checkpoint)
-        return self.topics.offsets(self._name)
+        return self.topics.offsets(self._group)
 
     # --- inside -------------------------------------------------------------------------------
 
