@@ -18,7 +18,7 @@ from workbook.cli import run
 from workbook.cli.main import main
 from workbook.cli.screen import Writes
 from workbook.errors import RightMissing
-from workbook.kafka.broker import Broker
+from workbook.kafka.broker import Broker, external
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import consumer
 from workbook.sinks.counts_table import TABLES, CountsTable
@@ -30,15 +30,21 @@ from workbook.topics import CONSUMER_OFFSETS, Topic
 PAGE = Path(__file__).parents[1] / "docs" / "own-servers.md"
 ROWS = re.findall(r"^\| `run (.+?)` \| (`.*?) \| (.*?) \|", PAGE.read_text(), re.MULTILINE)
 
+QUICK = ("page_views --out metrics", "event_time_merge")
+
 Right = tuple[str, str]
 """A topic, and what somebody may do with it."""
 
 
 @pytest.fixture
-def learner(secured: Secured) -> Iterator[Broker]:
+def learner(secured: Secured, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broker]:
     """The broker as a user has it who has no rights."""
-    config = secured.login("learner")
-    yield Broker(config.pop("bootstrap.servers"), config)
+    with monkeypatch.context() as of_user:
+        for name, value in secured.login("learner").items():
+            of_user.setenv(f"KAFKA_{name.upper().replace('.', '_')}", value)
+        broker = external()
+    assert broker is not None
+    yield broker
     secured.forbid("learner")
 
 
@@ -61,7 +67,13 @@ def fill(secured: Secured, topic: str) -> None:
             assert not main(["generate", stream, "--topic", each, "--rate=100", "--seconds=2"])
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0].replace(" ", "_"))
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, id=row[0], marks=pytest.mark.slow if row[0] not in QUICK else ())
+        for row in ROWS
+    ],
+)
 def test_a_system_names_each_right_of_its_row_and_runs_with_these(
     spark: SparkSession,
     secured: Secured,
