@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -122,20 +123,23 @@ def test_nobody_else_can_look_into_the_run_folder_whatever_the_umask(
 
 @pytest.mark.parametrize("chosen", ["/sys", "/nowhere", "relative", "full"])
 def test_a_folder_for_temporary_files_that_cannot_be_used_is_refused(
-    lab: OwnLab, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, chosen: str
+    lab: OwnLab, monkeypatch: pytest.MonkeyPatch, chosen: str
 ) -> None:
+    short = Path(tempfile.mkdtemp(dir="/tmp"))  # a socket's name must fit
     if chosen == "full":
-        chosen = str(tmp_path)
+        chosen = str(short)
         mount = ["mount", "-t", "tmpfs", "-o", "size=256k", "lab", chosen]
         if os.getuid() != 0 or subprocess.run(mount, check=False).returncode:
+            short.rmdir()
             pytest.skip("only root can mount a small disk")
     monkeypatch.setenv("TMPDIR", chosen)
     try:
         with pytest.raises(ServerFailed, match="set TMPDIR to"):
             client.Lease("test")
-        assert not list(tmp_path.iterdir())
+        assert not list(short.iterdir())
     finally:
-        subprocess.run(["umount", "--lazy", tmp_path], check=False, stderr=subprocess.DEVNULL)
+        subprocess.run(["umount", "--lazy", short], check=False, stderr=subprocess.DEVNULL)
+        short.rmdir()
 
 
 SLOW = """
