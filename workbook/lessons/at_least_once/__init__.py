@@ -37,7 +37,8 @@ recall = Recall(
             ),
             Option(
                 "at the first record, with a count of 0",
-                "auto.offset.reset decides only while the group has committed nothing.",
+                "auto.offset.reset decides only without a valid offset: the group has none, it has "
+                "expired, or its record is deleted.",
             ),
         ),
     ),

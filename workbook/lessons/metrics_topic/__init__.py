@@ -30,7 +30,7 @@ recall = Recall(
         "00",
         "One producer sends two records with the same key. What does Kafka promise?",
         (
-            Option("They are in one partition, in the order in which the producer sent them"),
+            Option("They are in one partition, in the order in which the broker appended them"),
             Option(
                 "The second replaces the first",
                 "A topic keeps both. A reader may keep only the last record of each key, and a "

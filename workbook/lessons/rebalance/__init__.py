@@ -35,7 +35,8 @@ recall = Recall(
             ),
             Option(
                 "the first record, by `auto.offset.reset=earliest`",
-                "That setting counts only if the group has committed nothing in that partition.",
+                "That setting counts only without a valid offset: the group has none there, it has "
+                "expired, or its record is deleted.",
             ),
         ),
     ),
