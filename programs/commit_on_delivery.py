@@ -21,7 +21,8 @@ What it loses; every second it says on stderr how many page views or records:
 - A page view that arrives after one of a later second on its partition.
 - A record that isn't JSON, or whose fields aren't a text and a whole number.
 - A page view whose record has no timestamp, or that is dated before 1970, or more than five
-  minutes after now or its record's timestamp.
+  minutes after now or its record's timestamp (the producer's, unless the topic has
+  message.timestamp.type=LogAppendTime).
 - If unread records were deleted, the open second before and the first one after them: they may be
   cut. If records are out of order there, a later one may be cut, too, and is written.
 The last second of a partition is open until a record of a later second arrives. A copy that ends

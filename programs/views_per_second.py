@@ -20,7 +20,8 @@ What it loses, and says on stderr after each micro-batch:
   Spark says how many seconds were too late, not how many page views they had.
 - A record that isn't JSON, or has no click_type, or no whole number as timestamp.
 - A page view whose record has no timestamp, or that is dated before 1970, or more than five
-  minutes after now or its record's timestamp.
+  minutes after now or its record's timestamp (the producer's, unless the topic has
+  message.timestamp.type=LogAppendTime).
 The last seconds before the stream becomes quiet are written once newer page views arrive.
 
 It ends if retention deletes what it hasn't read, if the topic is recreated, and at a record whose

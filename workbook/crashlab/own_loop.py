@@ -132,7 +132,8 @@ def run_own(run: ByHand, at: OnPoint) -> None:
     own = run.own
     assert isinstance(own, OwnLoop)
     reader = WatchedReader(subscribed(run, own.settings), run, at)
-    producer = WatchedProducer(Producer({"log_level": 0, **run.config}), reader, own.refused, at)
+    ordered = Producer({"log_level": 0, "enable.idempotence": True, **run.config})
+    producer = WatchedProducer(ordered, reader, own.refused, at)
     own.run(reader, producer, run.options.source, run.options.out, reader.finished)
     producer.flush()
     reader.close()

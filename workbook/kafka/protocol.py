@@ -16,7 +16,7 @@ from contextlib import suppress
 from workbook.errors import BrokerUnreachable
 from workbook.kafka.config import CA, CERTIFICATE, HOST_CHECK, KEY, typed
 
-API_VERSIONS, METADATA = 18, 3
+API_VERSIONS, METADATA, INIT_PRODUCER_ID = 18, 3, 22
 TLS_ALERT = b"\x15"
 EXPIRED, NOT_YET, OTHER_NAME, OTHER_ADDRESS = 10, 9, 62, 64
 """OpenSSL's codes of what is wrong with a certificate."""
@@ -162,6 +162,14 @@ def connect(host: str, port: int, within: float = 1.5) -> socket.socket:
         raise socket.gaierror(f"the name {host} cannot be resolved") from None
     except OSError:
         raise OSError(f"nobody listens at {host}:{port}") from None
+
+
+def has_producer_id(address: str) -> bool:
+    """Ask a broker for the id of an idempotent producer; return True if it gives one."""
+    host, port = host_and_port(address) or ("", 0)
+    with connect(host, port) as link:
+        link.sendall(struct.pack(">ihhihhi", 16, INIT_PRODUCER_ID, 0, 1, -1, -1, 60_000))
+        return link.recv(24)[12:14] == b"\0\0"  # the error code
 
 
 def host_and_port(address: str) -> tuple[str, int] | None:

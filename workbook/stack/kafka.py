@@ -11,6 +11,7 @@ from signal import SIGKILL, SIGTERM
 
 from confluent_kafka.admin import AdminClient
 
+from workbook.kafka import protocol
 from workbook.stack import ports
 from workbook.stack.jars import class_path
 from workbook.stack.java import environment, find_java
@@ -64,10 +65,13 @@ def prepare(folder: Path, port: int) -> tuple[list[str], str]:
 
 
 def answers(address: str) -> bool:
-    """Return True if the broker answers."""
+    """Return True if the broker answers, and has an id for an idempotent producer.
+
+    A new broker refuses the first one that asks for an id, whose client would print a warning.
+    """
     admin = AdminClient({"bootstrap.servers": address, "log_level": 0})
     try:
-        return bool(admin.list_topics(timeout=5).brokers)
+        return bool(admin.list_topics(timeout=5).brokers) and protocol.has_producer_id(address)
     except Exception:  # not ready yet; the deadline decides
         return False
 
