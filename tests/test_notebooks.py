@@ -94,8 +94,8 @@ BARE = {
         "foreachBatch", "checkpointLocation", "trigger", "PRIMARY KEY", "INSERT OR REPLACE",
     ),
     "33_the_dashboard": (
-        "Consumer(", "get_watermark_offsets", ".committed(", "commit(offsets=", "AdminClient(",
-        "list_offsets", "OffsetSpec.latest",
+        "Consumer(", "get_watermark_offsets", ".committed(", "alter_consumer_group_offsets",
+        "AdminClient(", "list_offsets", "OffsetSpec.latest",
     ),
     "40_clean_and_dedup": (
         "SchemaRegistryClient(", "set_compatibility", "register_schema", "schemaless_writer",

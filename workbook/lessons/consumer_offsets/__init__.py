@@ -37,7 +37,7 @@ recall = Recall(
             Option("the record at offset 8", "A committed offset is the next one to read."),
             Option(
                 "the newest record",
-                "The setting auto.offset.reset counts only if the group has no commit.",
+                "The setting auto.offset.reset counts only if the group has no valid offset.",
             ),
         ),
     ),

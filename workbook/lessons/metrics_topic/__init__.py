@@ -54,7 +54,7 @@ recall = Recall(
             ),
             Option(
                 "At offset 0, counting from 0",
-                "A committed offset takes precedence over `auto.offset.reset`.",
+                "A valid committed offset takes precedence over `auto.offset.reset`.",
             ),
         ),
     ),
