@@ -178,6 +178,7 @@ def test_recover_brings_fresh_topics_with_clicks_and_our_program(
             topics[step] = re.findall(r"(\d+) of (\S+);", said)[-1]
             assert int(topics[step][0]) >= 120
             if step == 4:
+                assert "</figure>" in mine.run("_ = board('a chart')\nprint(views[0])")
                 assert "per_second" in mine.run("old = start(mob, print)\nprint(mob.__module__)")
         assert len({name for _, name in topics.values()}) == len(STEPS)
         assert "True" in mine.run("print(old.exception(0) is None)")

@@ -133,7 +133,7 @@ def test_the_tape_draws_the_variables_as_they_are_now_and_names_a_silent_broker(
 
     now = 0, 3
     tape = Tape(Fixed(), "g", lambda: now)
-    assert "the loop's next offset at 3" in str(tape)
+    assert "the loop's next offset at 3" in repr(tape)
     now = 4, 9
     assert "the loop's next offset at 9" in tape().words
     assert SILENT in tape().caption

@@ -9,13 +9,17 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from labs import until
 
+from workbook.classroom.gallery import Gallery
 from workbook.errors import BrokerUnreachable
+from workbook.kafka.tail import Seen, Tail
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.views import live as live_views
+from workbook.views.charts import per_second
 from workbook.views.live import Live
+from workbook.views.rewind import Rewind
 from workbook.views.shop import OWN_IDS, Shop
 from workbook.views.tables import bars, table
-from workbook.views.tape import tape
+from workbook.views.tape import Tape, tape
 
 
 @dataclass
@@ -67,6 +71,22 @@ def test_an_interrupted_click_is_among_the_sent_because_it_still_arrives() -> No
     with pytest.raises(KeyboardInterrupt):
         shop.click("/home")
     assert [click.name for click in shop.sent] == ["/home"]
+
+
+def test_a_view_in_an_f_string_is_html_or_fails() -> None:
+    chart = per_second({"the topic": {7: 2}}, "a < b")
+    tail, rewound = Tail.__new__(Tail), Rewind(lambda _: chart, [("one", 1)])
+    tail.look = lambda: Seen(0, 1)  # type: ignore[method-assign]
+    live = Live(lambda: chart)
+    live.stop()
+    views = [chart, live, Tape(tail, "g", lambda: (0, 1)), rewound, Gallery({"01": chart})]
+    for view in views:
+        assert f"{view}".startswith("<"), view
+        assert "</figure>" in str(view)
+        assert '{"' not in f"{view}"
+    assert repr(chart).startswith("a < b\nthe topic: 2 in the newest second")
+    with pytest.raises(TypeError, match="beside=shop"):
+        f"{Shop(lambda click: Place())}"
 
 
 def test_a_live_view_redraws_until_its_query_ends() -> None:

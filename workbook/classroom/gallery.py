@@ -35,7 +35,10 @@ class Gallery:
         self.pictures = dict(pictures)
 
     def __repr__(self) -> str:
-        return "\n\n".join(f"{where}\n{picture}" for where, picture in self.pictures.items())
+        return "\n\n".join(f"{where}\n{picture!r}" for where, picture in self.pictures.items())
+
+    def __str__(self) -> str:
+        return self._repr_html_()
 
     def _repr_html_(self) -> str:
         drawn = "".join(_small(where, picture) for where, picture in self.pictures.items())

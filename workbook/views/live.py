@@ -71,6 +71,9 @@ class Live:
         _end_those_of_earlier_runs(self)
         self._thread.start()
 
+    def __str__(self) -> str:
+        return _whole(self._last)
+
     def stop(self) -> None:
         """Draw once more and end."""
         self._stop.set()

@@ -60,6 +60,10 @@ class Picture:
         folded = f"<details><summary>{SAME}</summary>{self.twin}</details>" if self.rows else ""
         return self.figure + folded
 
+    def __str__(self) -> str:
+        """Return it as HTML: in an f-string, its text would be shown as if it were HTML."""
+        return self._repr_html_()
+
     def __repr__(self) -> str:
         lines = [json.dumps(dict(row), default=str, ensure_ascii=False) for row in self.rows]
         return "\n".join([self.caption, self.words, *lines])

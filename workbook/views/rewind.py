@@ -76,7 +76,10 @@ class Rewind:
         self._still = display(formats, raw=True, display_id=True)
 
     def _formats(self, html: str) -> dict[str, str]:
-        return {"text/html": html, "text/plain": str(self.picture)}
+        return {"text/html": html, "text/plain": repr(self.picture)}
+
+    def __str__(self) -> str:
+        return str(self.picture)
 
     def __repr__(self) -> str:
-        return str(self.picture)
+        return repr(self.picture)

@@ -59,6 +59,9 @@ class Shop(widgets.VBox):
             layout=widgets.Layout(width=WIDTH),
         )
 
+    def __str__(self) -> str:
+        raise TypeError("A shop is a widget, not HTML: end a cell with it, or use `beside=shop`.")
+
     def click(self, name: str) -> Click:
         """Send one click on a page (its name begins with ``/``) or an action."""
         click_type = ClickType.PAGE if name.startswith("/") else ClickType.ACTION

@@ -169,8 +169,10 @@ class Tape:
     def _repr_html_(self) -> str:
         return self()._repr_html_()
 
+    __str__ = _repr_html_
+
     def __repr__(self) -> str:
-        return str(self())
+        return repr(self())
 
 
 def drawn(seen: Seen, group: str, began: int | None, place: int) -> Picture:
