@@ -144,7 +144,7 @@ def test_a_prediction_is_kept_when_its_cell_runs_again(
     chapter: Chapter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cell: list[str | None] = ["one"]
-    monkeypatch.setattr("workbook.classroom.chapter._running_cell", lambda: cell[0])
+    monkeypatch.setattr("workbook.classroom.chapter.running_cell", lambda: cell[0])
     guess = chapter.predict("How many?", 1, 2)
     guess.say(2)
     assert chapter.predict("How many?", 1, 2).value == "2"

@@ -44,6 +44,10 @@ def test_after_a_restart_a_missing_name_says_what_to_do(mine: Kernel) -> None:
     assert mine.run("print(len(shop.sent))") == "5\n"
     assert "ran for 4 s" in mine.run("import time; time.sleep(4)")
     assert mine.run("time.sleep(0.1)") == ""
+    fold = "from workbook.views import cell_clock\ncell_clock.running_cell = lambda: "
+    mine.run(f"{fold}min(cell_clock._clock.folded)")
+    assert "has run" in mine.run("1")
+    mine.run(f"{fold}None")
     again = mine.failing("next_count(1, b'')")
     assert "made in another cell of this chapter, under “2. The step" in again
     began = time.monotonic()

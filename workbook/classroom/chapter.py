@@ -17,7 +17,6 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import pandas as pd
-from IPython import get_ipython
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
@@ -39,7 +38,7 @@ from workbook.streams.records import ClickProducer
 from workbook.streams.stream_producer import BackgroundStream, generate
 from workbook.topics import new_compacted_topic, new_topic
 from workbook.views import charts, live, tables
-from workbook.views.cell_clock import time_cells
+from workbook.views.cell_clock import running_cell, time_cells
 from workbook.views.picture import Picture
 from workbook.views.pipeline import topology_picture
 from workbook.views.shop import Shop
@@ -281,7 +280,7 @@ class Chapter:
         ``why`` explains the answer, once the run has given it. A cell that runs again shows what it
         has recorded.
         """
-        cell = _running_cell()
+        cell = running_cell()
         asked = (cell, question, *map(str, options))
         if cell is None or asked not in self._asked:
             self._asked[asked] = Prediction(question, [str(option) for option in options], why)
@@ -372,13 +371,6 @@ def _end(program: subprocess.Popen[bytes]) -> None:
 
 def _now_ms() -> int:
     return int(time.time() * 1000)
-
-
-def _running_cell() -> str | None:
-    """Return the id of the cell that runs; None outside a notebook that names its cells."""
-    parent: dict[str, Any] = getattr(get_ipython(), "get_parent", dict)()
-    cell: str | None = parent.get("metadata", {}).get("cellId")
-    return cell
 
 
 class Source:

@@ -25,10 +25,10 @@ from workbook.errors import WorkbookError
 from workbook.views.cell_clock import time_cells
 
 NEW_KERNEL = (
-    "What to do: this kernel is new, and nothing of the chapter has run in it yet (views and "
-    "buttons with a broken link belong to the old one). Run the cells from the top (menu Run, “Run "
-    "All Above Selected Cell”), or `recover()` in a cell of its own: it takes you back to the "
-    "chapter's start."
+    "What to do: this kernel is new, and nothing of the chapter has run in it yet (Shift + Enter "
+    "runs nothing while a kernel is starting; views and buttons with a broken link belong to the "
+    "old one). Run the cells from the top (menu Run, “Run All Above Selected Cell”), or "
+    "`recover()` in a cell of its own: it takes you back to the chapter's start."
 )
 SETUP = "recover"
 """The tag of the cells that a session in steps needs at the start of any of them."""
@@ -46,10 +46,13 @@ def prepare() -> None:
     shell = get_ipython()
     if shell is None or not notebook():
         return
-    if (NOTEBOOKS / f"{notebook()}.ipynb").is_file():
+    path, folded = NOTEBOOKS / f"{notebook()}.ipynb", list[str]()
+    if path.is_file():
         shell.set_custom_exc((NameError,), _shown)
+        cells: Cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        folded = [c["id"] for c in cells if c["metadata"].get("jupyter", {}).get("source_hidden")]
     shell.push({"recover": recover}, interactive=False)
-    time_cells()
+    time_cells(folded)
     threading.Thread(target=_import_early, daemon=True).start()
 
 

@@ -1,23 +1,29 @@
-"""Shows in each cell that takes long for how long it has been running."""
+"""Shows in each cell that takes long, or is folded, for how long it has been running."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Collection
+from typing import Any
 
 from IPython import get_ipython
 from IPython.display import display
 
 QUIET_S = 3.0
-"""A cell that ends sooner shows nothing."""
+"""A cell that ends sooner shows nothing, unless it's folded: then no number shows that it ran."""
 
 EVERY_S = 1.0
 
 
 class CellClock:
-    """A line below a cell, which counts its seconds while it runs."""
+    """A line below a cell, which counts its seconds while it runs.
+
+    ``folded`` are ids of cells that get it at once, even if they ask for none.
+    """
 
     def __init__(self) -> None:
+        self.folded: Collection[str] = ()
         self._over = threading.Event()
         self._hushed = False
 
@@ -25,7 +31,9 @@ class CellClock:
         """Begin to count for the cell that is about to run."""
         self.end()
         self._over, self._hushed = threading.Event(), False
-        threading.Thread(target=self._count, args=(self._over,), daemon=True).start()
+        folded = running_cell() in self.folded
+        line = display(_shown("running …"), raw=True, display_id=True) if folded else None
+        threading.Thread(target=self._count, args=(self._over, line), daemon=True).start()
 
     def end(self, _: object = None) -> None:
         """Say how long the cell took, if it took long."""
@@ -35,21 +43,32 @@ class CellClock:
         """Show no line for this cell, unless there is one."""
         self._hushed = True
 
-    def _count(self, over: threading.Event) -> None:
-        began, line = time.monotonic(), None
-        if over.wait(QUIET_S) or self._hushed:
+    def _count(self, over: threading.Event, line: Any) -> None:
+        began = time.monotonic()
+        if line is None and (over.wait(QUIET_S) or self._hushed):
             return
         while True:
             ended = over.wait(EVERY_S if line else 0)
             seconds = time.monotonic() - began
             text = f"ran for {seconds:.0f} s" if ended else f"running for {seconds:.0f} s …"
-            shown = {"text/plain": text, "text/html": f"<small><i>{text}</i></small>"}
+            shown = _shown(text if seconds >= 1 else "has run")
             if line is None:
                 line = display(shown, raw=True, display_id=True)
             else:
                 line.update(shown, raw=True)
             if ended or line is None:
                 return
+
+
+def _shown(text: str) -> dict[str, str]:
+    return {"text/plain": text, "text/html": f"<small><i>{text}</i></small>"}
+
+
+def running_cell() -> str | None:
+    """Return the id of the cell that runs; None outside a notebook that names its cells."""
+    parent: dict[str, Any] = getattr(get_ipython(), "get_parent", dict)()
+    cell: str | None = parent.get("metadata", {}).get("cellId")
+    return cell
 
 
 _clock = CellClock()
@@ -60,8 +79,9 @@ def hush() -> None:
     _clock.hush()
 
 
-def time_cells() -> None:
+def time_cells(folded: Collection[str] = ()) -> None:
     """Count the seconds of each cell from now on; once is enough."""
+    _clock.folded = folded or _clock.folded
     shell = get_ipython()
     if shell is None or _clock.start in shell.events.callbacks["pre_run_cell"]:
         return
