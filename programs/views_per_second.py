@@ -1,7 +1,7 @@
 """Count the page views of each second on Spark, and write the counts to a Kafka topic.
 
     spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0 views_per_second.py \
-        --servers localhost:9092 --topic clicks --out metrics --checkpoint state/metrics
+        --servers localhost:9092 --topic clicks --out metrics --checkpoint state/views
 
 It needs Spark 4.0 or newer (name your version in --packages) and `pip install confluent-kafka`.
 

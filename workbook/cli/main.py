@@ -111,7 +111,7 @@ def _prefetch(options: argparse.Namespace) -> None:
     cassandra.own_java()
     print(f"{len(jars.locked())} jars are in the cache, {fetched} of them fetched now.")
     if not session.class_archive().exists():
-        print("Preparing Spark's classes for quick starts (about a minute) ...", flush=True)
+        print("Preparing Spark's classes for quick starts (about half a minute) ...", flush=True)
         session.make_class_archive()
     print("Done: from here on no network is needed.")
 
