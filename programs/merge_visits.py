@@ -139,6 +139,8 @@ def connect(options):  # returns the settings of librdkafka, and all topics
     found, heard, admin = {"bootstrap.servers": options.servers}, [], None
     try:
         text = Path(options.config).read_text("utf-8-sig") if options.config else ""
+        if re.search(r"keystore\.type\s*[=:]\s*PEM", text):  # one file has key and certificate
+            text = re.sub(r"ssl\.keystore\.(loc.*)", r"ssl.certificate.\1\nssl.key.\1", text)
         for name, value in re.findall(LINE, re.sub(r"\\\n\s*", "", text)):
             name = name.replace("truststore.loc", "ca.loc").replace("mechanisms", "mechanism")
             found.setdefault(name, re.sub(r"\\(.)", r"\1", value) or "none")
@@ -152,11 +154,13 @@ def connect(options):  # returns the settings of librdkafka, and all topics
 
 
 def for_spark(config):  # returns the same as options of Spark's Kafka source and sink
-    if "ssl.key.location" in config:
-        sys.exit("Java needs a PKCS12: openssl pkcs12 -export -in CERTIFICATE -inkey KEY -out FILE")
-    java = {f"kafka.{name}": "" if value == "none" else value for name, value in config.items()}
-    java = {name.replace("ssl.ca", "ssl.truststore"): value for name, value in java.items()}
+    java = {n.replace("ca.", "truststore."): "" if v == "none" else v for n, v in config.items()}
+    java = {f"kafka.{name}": value for name, value in java.items()}
     java |= {"kafka.ssl.truststore.type": "PEM", "kafka.ssl.keystore.type": "PKCS12"}
+    for it, its in ("key", "key"), ("certificate", "certificate.chain"):
+        if file := java.pop(f"kafka.ssl.{it}.location", ""):
+            java[f"kafka.ssl.keystore.{its}"] = f"secret: Spark hides it\n{Path(file).read_text()}"
+            java["kafka.ssl.keystore.type"] = "PEM"
     login = "scram.Scram" if "SCRAM" in config.get("sasl.mechanism", "") else "plain.Plain"
     login = f"org.apache.kafka.common.security.{login}LoginModule required"
     for it in "username", "password":

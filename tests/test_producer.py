@@ -245,6 +245,9 @@ class Scripted:
             report(None if code is None else KafkaError(code), None)
         return len(self.waiting) - len(reported)
 
+    def why(self, error: KafkaError | None) -> str:
+        return "look"
+
 
 @pytest.mark.parametrize(
     ("codes", "why"),

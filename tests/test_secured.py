@@ -33,7 +33,9 @@ from workbook.cli.main import main
 from workbook.errors import BrokerUnreachable, RegistryUnreachable
 from workbook.kafka.broker import Broker, external
 from workbook.kafka.config import NotConfigured
+from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.protocol import require_kafka
+from workbook.kafka.require import not_taken
 from workbook.stack import doctor
 from workbook.stack.addresses import check_registry
 from workbook.stack.kafka_tools import consumer_groups
@@ -75,9 +77,6 @@ def keystores(folder: Path) -> None:
     (folder / "both.pem").write_text(locked + (folder / "learner.pem").read_text())
     old = subprocess.run(["openssl", "ec"], input=learner, capture_output=True, text=True)
     (folder / "old.key").write_text(old.stdout)  # not PKCS8: Java can't read it
-    (folder / "folder").mkdir(exist_ok=True)
-    for name in "ca.pem", "other-ca.pem":
-        (folder / "folder" / name).write_bytes((folder / name).read_bytes())
 
 
 SCRAM = ("security.protocol=sasl_ssl", "sasl.mechanism=SCRAM-SHA-512")
@@ -90,8 +89,7 @@ FORMS = {
         *(f' password="{PASSWORD}";', "ssl.truststore.location=DIR/PKCS12"),
         "ssl.truststore.password = changeit",
     ),
-    "librdkafka, a folder of CAs": ("scram", *LOGIN, "ssl.ca.location=DIR/folder"),
-    "DER": ("scram", *LOGIN, "ssl.ca.location=DIR/ca.der"),
+    "librdkafka, password": ("scram", *LOGIN, "ssl.ca.location=DIR/ca.pem"),
     "another host, not checked": (
         *("elsewhere", *LOGIN, "ssl.ca.location=DIR/ca.pem"),
         "ssl.endpoint.identification.algorithm=",
@@ -133,18 +131,6 @@ def test_both_clients_get_in_by_each_form(secured: Secured, named, spark) -> Non
     assert consumer_groups(broker, "--list").strip() == ""
 
 
-def test_a_pem_text_may_stand_in_the_file_and_a_variable_wins(secured: Secured, named) -> None:
-    def inline(name: str) -> str:
-        return (secured.folder / name).read_text().replace("\n", " ")
-
-    named(
-        *("tls", "security.protocol=SASL_SSL", f"ssl.keystore.key={inline('learner.key')}"),
-        f"ssl.truststore.certificates={inline('ca.pem')}",
-        f"ssl.keystore.certificate.chain={inline('learner.pem')}",
-        KAFKA_SECURITY_PROTOCOL="SSL",
-    ).check()
-
-
 FAULTS = {
     "no such name": (
         "scram",
@@ -158,13 +144,22 @@ FAULTS = {
     "no protocol": ("scram", LOGIN[1:], "is set, but no protocol"),
     "no user": ("scram", (*SCRAM, LOGIN[3]), r"Set sasl\.username in"),
     "no such file": ("scram", (*LOGIN, "ssl.ca.location=DIR/x"), "x, which can't be read: No such"),
-    "no PEM": ("scram", (*LOGIN, "ssl.ca.location=DIR/log"), r"isn't PEM, .*which is not set"),
-    "JKS": ("scram", (*LOGIN, "ssl.ca.location=DIR/JKS"), "keytool -importkeystore .*JKS .*PKCS12"),
+    "DER": (
+        "scram",
+        (*LOGIN, "ssl.ca.location=DIR/ca.der"),
+        r"ca.der isn't PEM .*is not set",
+    ),
+    "JKS": ("scram", (*LOGIN, "ssl.ca.location=DIR/JKS"), r"JKS isn't PEM .*own-servers\.md shows"),
+    "a folder": ("scram", (*LOGIN, "ssl.ca.location=DIR"), "Is a directory. Name a file"),
     "a key without its password": (
         *("tls", (*TLS, CERTIFICATE[0], "ssl.key.location=DIR/learner.locked.key")),
         "password, which is not set",
     ),
-    "a key's text": ("tls", (*TLS, CERTIFICATE[0], "ssl.key.pem=MIIEvQabc"), "Expected a PEM text"),
+    "a key's text": (
+        *("tls", (*TLS, CERTIFICATE[0], "ssl.key.location=-----BEGIN PRIVATE KEY-----MIIEvQabc")),
+        r"ssl\.key\.location in .* is a text\. Write it to a file",
+    ),
+    "its setting": ("tls", (*TLS, "ssl.keystore.key=MIIEvQabc"), r"but got ssl\.keystore\.key\."),
     "another's key": (
         *("tls", (*TLS, CERTIFICATE[0], "ssl.key.location=DIR/reader.key")),
         "don't belong together",
@@ -284,12 +279,33 @@ def test_batches_fit_into_a_topic_of_small_records(secured: Secured) -> None:
     assert generate(broker.client_config(), topic, stream, 3000).messages == 3000
 
 
+def test_too_few_replicas_and_a_quota_are_named(secured: Secured, tmp_path: Path) -> None:
+    def why(topic: str, user: str) -> str:
+        config = secured.login(user)
+        sender = DeliveringProducer(config, topic, patience=4)
+        for _ in range(3):
+            sender.produce(os.urandom(5000))
+            sender.flush()
+        with pytest.raises(BrokerUnreachable) as said:
+            sender.close()
+        return str(said.value) + not_taken(config, topic)
+
+    secured.lacking("few", tmp_path)
+    assert why("few", "admin").count("not enough replicas: partition 0 of few has 1 of 2 in") == 2
+    Broker(secured.at["open"]).create(Topic("slow", 1, {"min.insync.replicas": "2"}))
+    secured.slow("nobody")
+    secured.allow("nobody", "slow", "WRITE")
+    assert why("slow", "nobody").count("a quota slows this user down") == 2
+
+
 # --- the programs -------------------------------------------------------------------------------
 
 PROGRAMS = sorted(path.stem for path in Path(__file__).parents[1].glob("programs/*.py"))
 FILES = {
     "password": (*FORMS["Java, password"][:-2], "ssl.truststore.location=DIR/ca.pem"),
     "librdkafka": ("scram", *LOGIN, TLS[1]),
+    "a locked key": FORMS["a locked key"],
+    "Java, one PEM file": FORMS["Java, one PEM file"],
     "PKCS12": ("tls", *TLS, *FORMS["Java, PKCS12"][3:], "ssl.keystore.type=PKCS12"),
 }
 
@@ -297,6 +313,7 @@ FILES = {
 @pytest.mark.parametrize("form", FILES)
 def test_each_program_gets_in_by_config(form: str, secured: Secured, named, capfd) -> None:
     at, *lines = FILES[form]
+    keystores(secured.folder)
     named(at, *lines)
     options = Namespace(servers=secured.at[at], config=os.environ["KAFKA_CONFIG"])
     programs = [load(program) for program in PROGRAMS]

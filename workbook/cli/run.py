@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import shlex
 import sqlite3
 from argparse import Namespace
@@ -22,7 +23,7 @@ from workbook.crashlab.lab import crash as run_and_kill
 from workbook.errors import BrokerUnreachable, SparkFailed, WorkbookError
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import EndOffsets
-from workbook.kafka.require import require_topic, topic_ids
+from workbook.kafka.require import not_taken, require_topic, topic_ids
 from workbook.spark import checkpoints, cluster, session
 from workbook.spark.checkpoints import Identity
 from workbook.spark.failures import query_failed
@@ -31,6 +32,9 @@ from workbook.stack.jars import prefetch
 from workbook.systems import SYSTEMS
 from workbook.systems.base import Job, System, fill_in, letters_of
 from workbook.systems.preflight import require_folder
+
+EXPIRED = re.compile(r"Expiring \d+ record\(s\) for (\S+)-\d+:")
+"""What Kafka's Java client says of records that no broker has taken in time."""
 
 
 def run(options: Namespace) -> None:
@@ -128,8 +132,14 @@ def _run(broker: Broker, system: System, options: Namespace, figures: Figures) -
             print(f"Ask its store meanwhile: {typed()} store {shlex.quote(str(started.store))}")
         try:
             follow(started, writes, EndOffsets(config, *system.sources(options)), ending)
-        except (PySparkException, BrokerUnreachable):
+        except (PySparkException, BrokerUnreachable) as error:
             writes.ask()  # says it better if a topic was recreated, or a right taken away
+            if (late := EXPIRED.search(str(error))) and isinstance(error, BrokerUnreachable):
+                raise BrokerUnreachable(
+                    f"Expected {broker.bootstrap} to take records into {late[1]!r} in time, but it "
+                    f"didn't: {not_taken(config, late[1])}. Start again: with the same "
+                    "--checkpoint nothing is lost."
+                ) from error
             raise
         read = " and ".join(system.sources(options))
         print(f"Ended: {started.running.progress.messages:,} messages read from {read}.")

@@ -54,12 +54,13 @@ TABLE = {
 # fmt: on
 """librdkafka's name -> Java's, and other names of the same; a path and a PEM are one setting."""
 
-KNOWN = {name: ours for ours, also in TABLE.items() for name in (ours, *also) if name}
+TEXTS = (".pem", "store.certificates", ".chain", "store.key")  # a user names files instead
+KNOWN = {n: to for to, also in TABLE.items() for n in (to, *also) if n and not n.endswith(TEXTS)}
 IN_JAAS = {"username": USER, "password": PASSWORD, "clientId": CLIENT, "clientSecret": SECRET}
 IN_JAAS |= {"scope": SCOPE}
 HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
 NO_SETTING = "a line that is no setting"  # it may be a key's
-PEM = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----(.+?)-----END \1-----", re.DOTALL)
+PEM = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.+?-----END \1-----", re.DOTALL)
 
 
 class Secret(str):
@@ -229,7 +230,7 @@ def _certificates(said: Mapping[str, Given]) -> dict[str, str]:
 
 
 def _pems(one: Given, store: str, password: str = "") -> tuple[str, str]:
-    """Return the private key and the certificates of a PEM, DER or PKCS12 file, or of a text."""
+    """Return the private key and the certificates of a PEM or PKCS12 file."""
     from cryptography import x509  # only here: it takes a fifth of a second
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.serialization import pkcs12
@@ -240,54 +241,30 @@ def _pems(one: Given, store: str, password: str = "") -> tuple[str, str]:
         except TypeError:  # it has none, or needs one
             return serialization.load_pem_private_key(pem, None)
 
-    raw = _bytes(one)
-    blocks = [(kind.decode(), _tidy(kind, body)) for kind, body in PEM.findall(raw)]
-    keys = [block for kind, block in blocks if kind.endswith("PRIVATE KEY")]
+    if "-----BEGIN" in one.value:  # not shown: it may be a key
+        _refuse(f"{one.name} is a text. Write it to a file, and name the file")
+    try:
+        raw = Path(one.value).read_bytes()
+    except OSError as error:
+        _refuse(f"{one.name} names {one.value}, which can't be read: {error.strerror}. Name a file")
+    blocks = [(found[1], found[0]) for found in PEM.finditer(raw)]
+    keys = [block for kind, block in blocks if kind.endswith(b"PRIVATE KEY")]
     try:
         if blocks:
             key = unlocked(keys[0], password or store) if keys else None
-            found = [x509.load_pem_x509_certificate(b) for k, b in blocks if k == "CERTIFICATE"]
-        elif raw[:4] in (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce"):
-            _refuse(
-                f"{one.name} is a keystore in Java's own form (JKS). Convert it: keytool "
-                f"-importkeystore -srckeystore {one.value} -destkeystore new.p12 -deststoretype "
-                "PKCS12"
-            )
+            found = [x509.load_pem_x509_certificate(b) for k, b in blocks if k == b"CERTIFICATE"]
         else:
-            try:
-                key, found = None, [x509.load_der_x509_certificate(raw)]
-            except ValueError:
-                held = pkcs12.load_pkcs12(raw, store.encode() or None)
-                key = held.key
-                found = [c.certificate for c in (held.cert, *held.additional_certs) if c]
+            held = pkcs12.load_pkcs12(raw, store.encode() or None)
+            key = held.key
+            found = [c.certificate for c in (held.cert, *held.additional_certs) if c]
     except (ValueError, TypeError):
-        _refuse(f"{one.name} names no certificate or key that can be read: the file isn't PEM, "
-                "DER or PKCS12, or its password is wrong or missing. Check the file and its "
-                f"{'password' if store or password else 'password, which is not set'}")  # fmt: skip
+        lacks = "" if store or password else ", which is not set"
+        _refuse(f"{one.name} names no certificate or key that can be read: {one.value} isn't PEM "
+                "or PKCS12, or its password is wrong. docs/own-servers.md shows how to convert "
+                f"other files. Else check the password{lacks}")  # fmt: skip
     form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8  # Java reads no other
     private = key.private_bytes(*form, serialization.NoEncryption()).decode() if key else ""
     return private, "".join(c.public_bytes(form[0]).decode() for c in found)
-
-
-def _bytes(one: Given) -> bytes:
-    if "-----BEGIN" in one.value:
-        return one.value.encode()
-    if not re.match(r"\S*location", one.name, re.IGNORECASE):  # its text may be a key: not shown
-        _refuse(f"Expected a PEM text, -----BEGIN and so on, for {one.name}, but it is none")
-    path = Path(one.value)
-    try:
-        if path.is_dir():
-            files = sorted(each for each in path.iterdir() if each.is_file())
-            return b"\n".join(r for f in files if b"BEGIN CERTIFICATE" in (r := f.read_bytes()))
-        return path.read_bytes()
-    except OSError as error:
-        _refuse(f"{one.name} names {path}, which can't be read: {error.strerror}. Check the path")
-
-
-def _tidy(kind: bytes, body: bytes) -> bytes:
-    """Return a PEM block by its lines; a file of properties may have blanks in their place."""
-    lines = body.strip() if b":" in body else b"\n".join(body.split())
-    return b"-----BEGIN %b-----\n%b\n-----END %b-----\n" % (kind, lines, kind)
 
 
 # --- for Java -----------------------------------------------------------------------------------

@@ -19,10 +19,9 @@ from typing import Any
 from confluent_kafka import KafkaError, Message
 
 from workbook.errors import BrokerUnreachable, RecordRefused, Rejected
-from workbook.kafka.producer import DeliveringProducer, bounded
+from workbook.kafka.producer import SILENT, DeliveringProducer, bounded
 from workbook.kafka.require import PATIENCE_S
 
-_SILENT = {KafkaError._MSG_TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN}
 _PLACE = ("topic", "partition", "offset", "arrival")
 
 
@@ -105,14 +104,14 @@ class DeadLetters:
         if waiting or lost:
             raise BrokerUnreachable(
                 f"Expected {server} to take {waiting + lost} more dead letters into "
-                f"{self.topic!r}, but it did not within {self._patience:.0f} s. Check that the "
-                "broker runs and that this topic exists (python -m workbook doctor)."
+                f"{self.topic!r}, but it did not within {self._patience:.0f} s: "
+                f"{self._producer.why(None)}."
             )
 
     def _delivered(self, error: KafkaError | None, _: Message | None) -> None:
         if error is None:
             self.sent += 1
-        elif error.code() in _SILENT:
+        elif error.code() in SILENT:
             self._lost += 1
         else:
             self._why = error.str()

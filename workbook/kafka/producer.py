@@ -21,7 +21,7 @@ from workbook.kafka.require import (
     PATIENCE_S,
     UNKNOWN,
     largest_record,
-    too_few_in_sync,
+    not_taken,
     unreachable,
 )
 
@@ -40,6 +40,7 @@ SETTINGS = {
     "log_level": 0,  # what goes wrong is raised, not printed between a learner's cells
 }
 
+SILENT = {KafkaError._MSG_TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN}
 TOO_LARGE = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE}
 """How a broker refuses a record for its size, or a batch of them for that of all together."""
 
@@ -75,7 +76,8 @@ class DeliveringProducer:
     ) -> None:
         self.topic, self.failed, self.first_failure = topic, 0, ""
         self._patience, self._servers = patience, config.get("bootstrap.servers")
-        self._config, self._error, self._throttled = config, KafkaError.NO_ERROR, False
+        self._config, self._throttled = config, False
+        self._error: KafkaError | None = None
         more = {"message.timeout.ms": int(patience * 1000), "throttle_cb": self._throttle}
         self._producer = connect({**SETTINGS, **more, **settings, **config})
         # What an idempotent producer is given before it knows a broker waits for half a second.
@@ -143,8 +145,8 @@ class DeliveringProducer:
             )
         raise BrokerUnreachable(
             f"Expected {self._servers} to take the record into {self.topic!r}, but it did not "
-            f"({error.str() if error else 'no answer in time'}). Check that the broker runs, then "
-            "send it again."
+            f"({error.str() if error else 'no answer in time'}): {self.why(error)}. "
+            "Then send it again."
         )
 
     def poll(self, seconds: float = 0) -> None:
@@ -160,7 +162,8 @@ class DeliveringProducer:
         if self.failed or left:
             raise BrokerUnreachable(
                 f"at least {self.failed + left:,} records were not delivered "
-                f"({self.first_failure or 'no answer in time'}): {self._why()}. "
+                f"({self.first_failure or 'no answer in time'}): "
+                f"{self.why(self._error)}. "
                 "Nothing after the first failure can be trusted: use a new topic."
             )
 
@@ -170,16 +173,15 @@ class DeliveringProducer:
             pass  # each record is delivered or given up in time: this ends
         self.check(left)
 
-    def _why(self) -> str:
-        """Return the likely cause of the first failure."""
-        if self._error in TOO_LARGE:
+    def why(self, error: KafkaError | None) -> str:
+        """Return why the broker didn't take a record, and what to do."""
+        if error is not None and error.code() in TOO_LARGE:
             return "a record or a batch of records exceeds the topic's max.message.bytes; raise it"
+        if error is not None and error.code() not in SILENT:
+            return "check the topic, and that you may write there"
         if self._throttled:
-            return (
-                "a quota of the broker slows this user down; use a lower rate, or raise the quota"
-            )
-        lacks = too_few_in_sync(self._config, self.topic)
-        return lacks or "check that the broker still runs, and that its disk isn't full"
+            return "a quota slows this user down. Write less at once, or ask for a higher quota"
+        return not_taken(self._config, self.topic)
 
     def _throttle(self, event: Any) -> None:
         self._throttled = event.throttle_time > 0  # 0: the broker has let go
@@ -189,7 +191,7 @@ class DeliveringProducer:
             self.failed += 1
             where = f"{self.topic}[{message.partition()}]" if message else self.topic
             if not self.first_failure:
-                self.first_failure, self._error = f"{where}: {error.str()}", error.code()
+                self.first_failure, self._error = f"{where}: {error.str()}", error
 
     def __enter__(self) -> Self:
         return self
@@ -265,21 +267,22 @@ class Delivery:
         Raises ``BrokerUnreachable`` where it doesn't take one.
         """
         _, producer = self._connected()
-        sent, refused = 0, list[str]()
+        sent, refused = 0, list[KafkaError]()
 
         def report(error: KafkaError | None, _: Message | None) -> None:
             if error is not None:
-                refused.append(error.str())
+                refused.append(error)
 
         for value, key, partition, headers, _ in records:
             producer.produce(value, key, partition, headers=headers, report=report)
             sent += 1
         if producer.flush() or refused:
+            error = refused[0] if refused else None
             raise BrokerUnreachable(
                 f"Expected {self.config.get('bootstrap.servers')} to take records into "
                 f"{self.topic!r}, but it did not within {self.patience:.0f} s "
-                f"({refused[0] if refused else 'no answer'}). Check that broker and topic exist "
-                "(workbook doctor), and start again: with the same checkpoint nothing is lost."
+                f"({error.str() if error else 'no answer'}): {producer.why(error)}. "
+                "Start again: with the same checkpoint nothing is lost."
             )
         return sent
 

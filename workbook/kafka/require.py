@@ -140,18 +140,24 @@ def largest_record(config: Mapping[str, Any], topic: str) -> int:
     return min(map(int, limits))
 
 
-def too_few_in_sync(config: Mapping[str, Any], topic: str) -> str:
-    """Return which partition lacks replicas in sync, so that nothing can be written; '' if none."""
+def not_taken(config: Mapping[str, Any], topic: str) -> str:
+    """Return why the broker takes no records for a topic, as far as it says, and what to do."""
     with suppress(KafkaException):
-        least = int(_settings(config, topic).get("min.insync.replicas", 1))
-        partitions = admin(config).list_topics(topic, timeout=ANSWER_S).topics[topic].partitions
-        for number, found in partitions.items():
-            if len(found.isrs) < least:
+        known = admin(config).list_topics(topic, timeout=ANSWER_S).topics[topic]
+        if known.error is not None:
+            return f"{known.error.str()}. Check the topic"
+        told = _settings(config, topic).get("min.insync.replicas", 99)  # or what the topic has
+        for number, found in known.partitions.items():
+            if len(found.isrs) < min(int(told), len(found.replicas)):
                 return (
-                    f"not enough replicas: partition {number} of {topic} has {len(found.isrs)} in "
-                    f"sync, and its min.insync.replicas is {least}; start the brokers that are down"
+                    f"not enough replicas: partition {number} of {topic} has {len(found.isrs)} of "
+                    f"{len(found.replicas)} in sync. Start the brokers that are down"
                 )
-    return ""
+        return (
+            "it answers now, so it was away, or a quota slows this user down. Write less at once, "
+            "or ask for a higher quota (producer_byte_rate)"
+        )
+    return "it doesn't answer. Check that it runs, and that its disk isn't full"
 
 
 def _settings(config: Mapping[str, Any], topic: str) -> dict[str, str]:

@@ -65,23 +65,20 @@ def connect(url: str, schema: str, limit: float, lock: float = 10.0) -> Limited:
 
 _MADE = re.compile(r"CREATE (?:TABLE IF NOT EXISTS|OR REPLACE VIEW) (\w+)")
 _LACKS = """
-WITH schema AS (SELECT oid FROM pg_namespace WHERE nspname = %(schema)s),
-made AS (SELECT pg_class.* FROM pg_class JOIN schema ON relnamespace = schema.oid
-  WHERE relname = ANY (%(tables)s)),
-lacks (what) AS (
-  SELECT format('CREATE ON DATABASE %%I', current_database())
-    WHERE NOT EXISTS (TABLE schema) AND NOT has_database_privilege(current_database(), 'CREATE')
-  UNION ALL SELECT format('TEMPORARY ON DATABASE %%I', current_database())
-    WHERE NOT has_database_privilege(current_database(), 'TEMPORARY')
-  UNION ALL SELECT format('USAGE ON SCHEMA %%I', %(schema)s) FROM schema
-    WHERE NOT has_schema_privilege(oid, 'USAGE')
-  UNION ALL SELECT format('CREATE ON SCHEMA %%I', %(schema)s) FROM schema
-    WHERE NOT has_schema_privilege(oid, 'CREATE')
-      AND (SELECT count(*) FROM made) < cardinality(%(tables)s)
-  UNION SELECT format('SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %%I', %(schema)s)
-    FROM made, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS needed
-    WHERE (relkind <> 'v' OR needed = 'SELECT') AND NOT has_table_privilege(oid, needed))
-SELECT current_user, string_agg(format('GRANT %%s TO %%I;', what, current_user), ' ') FROM lacks
+SELECT current_user, string_agg(format('GRANT %%s TO %%I;', what, current_user), ' ')
+FROM current_database() AS db, CAST(to_regnamespace(quote_ident(%(schema)s)) AS oid) AS place,
+LATERAL (SELECT count(DISTINCT oid) AS made, bool_and(has_table_privilege(oid, needed)) AS enough
+  FROM pg_class, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS needed
+  WHERE relnamespace = place AND relname = ANY (%(tables)s)
+    AND (relkind <> 'v' OR needed = 'SELECT')) AS tables,
+LATERAL (VALUES
+  (has_database_privilege(db, 'TEMPORARY'), format('TEMPORARY ON DATABASE %%I', db)),
+  (place IS NOT NULL OR has_database_privilege(db, 'CREATE'), format('CREATE ON DATABASE %%I', db)),
+  (has_schema_privilege(place, 'USAGE'), format('USAGE ON SCHEMA %%I', %(schema)s)),
+  (has_schema_privilege(place, 'CREATE') OR made = cardinality(%(tables)s),
+   format('CREATE ON SCHEMA %%I', %(schema)s)),
+  (enough, format('SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %%I', %(schema)s))
+) AS needs (held, what) WHERE NOT held
 """
 
 

@@ -58,13 +58,18 @@ def query_failed(text: str) -> SparkFailed:
     """Return the error for a query that ended; ``text`` is all Spark's output, traces included."""
     if says := known(text):
         return SparkFailed(says)
-    found = cause(text)
-    if ours := _SAYS_ALL.match(found):
-        return SparkFailed(f"The query has ended. {ours[1]}")
+    if says := ours(text):
+        return SparkFailed(f"The query has ended. {says}")
     return SparkFailed(
-        f"The query ended by an error of Spark:\n  {found}\nWhere it names a checkpoint or "
+        f"The query ended by an error of Spark:\n  {cause(text)}\nWhere it names a checkpoint or "
         "a state that does not fit, use a new folder for --checkpoint; else look at the options."
     )
+
+
+def ours(text: str) -> str:
+    """Return what an error of this package says that ended a query; '' if none did."""
+    found = _SAYS_ALL.match(cause(text))
+    return found[1] if found else ""
 
 
 def known(text: str) -> str:

@@ -20,7 +20,7 @@ from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from workbook.errors import BrokerUnreachable, QueryEnded
 from workbook.spark import checkpoints, cluster
-from workbook.spark.failures import failure_of
+from workbook.spark.failures import cause, failure_of, ours
 from workbook.spark.progress import Progress, Tells
 from workbook.spark.settings import in_rocksdb
 
@@ -329,7 +329,9 @@ def _named(failure: BaseException) -> BaseException:
     if not any(word in text for word in _SILENCE):
         return failure
     return BrokerUnreachable(
-        "Expected the Kafka broker of a running query to answer, but it has been silent for too "
-        "long. Check that it runs (python -m workbook doctor); then start the query again: with "
-        f"the same checkpoint it continues where it stopped.\n{text[:300]}"
+        ours(text)
+        or "Expected the Kafka broker of a running query to answer, but it hasn't done so for too "
+        "long: it's away, too few of its replicas are in sync, or a quota slows this user down. "
+        "Check it (python -m workbook doctor), and start the query again: with the same checkpoint "
+        f"it continues where it stopped.\n{cause(text, _SILENCE)}"
     )
