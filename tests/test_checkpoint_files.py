@@ -51,6 +51,8 @@ def test_up_to_which_offset_each_micro_batch_reads(tmp_path: Path) -> None:
     write(tmp_path / "offsets/3", 1, "v1\n{}\n" + '{"clicks":{"0":300,"1":5}}')
     write(tmp_path / "offsets/4", 1, "v1\n{half")
     write(tmp_path / "offsets/5", 1)
-    assert planned(tmp_path, "clicks") == {0: 100, 1: 200, 2: 300}
+    clamped = '{"offsets":{"clicks":{"0":400}},"tops":{}}'
+    write(tmp_path / "offsets/6", 1, "v1\n{}\n" + clamped)
+    assert planned(tmp_path, "clicks") == {0: 100, 1: 200, 2: 300, 6: 400}
     assert planned(tmp_path, "others") == {}
     assert planned(tmp_path / "there is none", "clicks") == {}

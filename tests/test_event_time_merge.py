@@ -377,6 +377,12 @@ def test_partitions_that_are_added_later_end_the_query(
         streams.send(streams.tracking, B)
         with pytest.raises(StreamingQueryException, match=failed):
             queries.process_all()
+    for name in (streams.tracking.name, streams.visits.name):
+        admin.create_partitions([NewPartitions(name, 3)])[name].result()
+    asked = ["--in", streams.tracking.name, "--orders", orders, "--out", streams.visits.name]
+    options = SYSTEMS["event_time_merge"].options([*asked, "--checkpoint", str(streams.checkpoint)])
+    with pytest.raises(PartitionedApart, match=failed):  # nor does it start again
+        SYSTEMS["event_time_merge"].check_topics(streams.broker, options)
 
 
 def _size(streams: Streams) -> int:

@@ -134,5 +134,6 @@ def _plan(query: Path, number: int, topic: str) -> tuple[dict[str, Any], dict[in
     settings, *sources = (json.loads(line) for line in lines[1:] if line.startswith("{"))
     ends: dict[int, int] = {}
     for source in sources:
-        ends |= {int(partition): end for partition, end in source.get(topic, {}).items()}
+        offsets = source["offsets"] if "tops" in source else source  # the clamped source's, or not
+        ends |= {int(partition): end for partition, end in offsets.get(topic, {}).items()}
     return settings, ends

@@ -112,13 +112,18 @@ class EventTimeMerge(System):
             )
 
     def check_topics(self, broker: Broker, options: Namespace) -> None:
-        """Refuse topics that aren't partitioned alike, the results' among them."""
+        """Refuse topics that aren't partitioned alike, or have got more partitions meanwhile."""
         from workbook.errors import TopicMissing
         from workbook.kafka.partitioning import require_alike, require_partitions
+        from workbook.spark.checkpoint_files import last_read
         from workbook.systems.merge_run import is_of_a_visit, require_offsets
 
         config = broker.client_config()
         number = require_alike(config, self.sources(options), is_of_a_visit)
+        for source in self.sources(options) if options.checkpoint else ():
+            known = last_read(Path(options.checkpoint) / "0", source)
+            if known and known[0]:
+                require_partitions(config, [source], len(known[0]))
         if options.from_offsets is not None:
             require_offsets(config, options.from_offsets, number)
         try:
