@@ -247,6 +247,7 @@ MISBEHAVING = [
     (sorts_in_place, "The value is right here, but it changes the input"),
     (changes_the_class, COUNTED),
     (remembers, "call to call"),
+    (lambda clicks: time.perf_counter(), "Or does it ask a clock, or draw by chance?"),
     (yields, "so it returns a generator"),
     (waits, "async def"),
     (falls_out, "It returns None for this input. Two views."),
@@ -354,7 +355,7 @@ OF_THE_CASE = "the cause of the case"
         ({("a", "0"): 1}, {("a", 0): 1}, "a number stands as text"),
         ({b"10": 7}, {10: 7}, "a number stands as text or bytes"),
         ([{"a": 1}], {"a": 1}, "lies inside a list. Give it back by itself"),
-        ([("a", 1)], {"a": 1}, "Right contents in a list; a dict is expected."),
+        ([("a", 1)], {"a": 1}, "Right contents in a list; a dictionary is expected."),
         ({"b", "a"}, ["a", "b"], "Right contents in a set; a list is expected."),
         (("a", [1, 2]), ("a", {2, 1}), "a list stands for a set in it"),
         (("a", {2, 1}), ("a", [1, 2]), "a set stands for a list in it"),
@@ -367,12 +368,46 @@ OF_THE_CASE = "the cause of the case"
         (("g", None, None), "g", "of type tuple, where one of type str is expected"),
         ([1, 3], [1, 2], OF_THE_CASE),
         (0.5, 2, OF_THE_CASE),
+        ({"new": 1, "old": [2]}, {"new": 1, "old": [3]}, "Your value differs at `['old']`."),
+        ((1, {"a": [2]}), (1, {"a": 3}), "`[1]['a']` is of type list, and type int is asked for"),
         (1, None, OF_THE_CASE),
         ({"a": 1}, Counter(a=2), OF_THE_CASE),
     ],
 )
 def test_a_value_of_another_form_is_told_so(value, expected, cause):
     assert cause in by_cases([Case((1,), expected, OF_THE_CASE)])(lambda n: value).cause
+
+
+def test_a_type_or_a_none_that_is_right_elsewhere_is_no_cause():
+    check = by_cases(
+        [Case((1,), {"a": 1}, OF_THE_CASE), Case((2,), "delete", ""), Case((3,), None, "")]
+    )
+    assert check(lambda n: "delete").cause == OF_THE_CASE
+    assert (
+        check(lambda n: [] if n > 3 else None).cause
+        == f"It returns None for this input. {OF_THE_CASE}"
+    )
+    assert "no `return` is reached" in check(lambda n: None).cause
+
+
+def test_where_values_are_yielded_print_and_return_are_told_so():
+    check = by_cases([Case((1,), [1], "")], yields=True)
+    assert check(lambda n: print(n)).cause.startswith("`yield` each value")
+
+
+def test_an_import_that_takes_long_is_no_endless_loop_and_a_long_check_says_so(
+    q, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "a_slow_package.py").write_text("import time; time.sleep(2.2)")
+
+    def imports(clicks):
+        import a_slow_package  # noqa: F401
+
+        return right(clicks)
+
+    assert "One view" not in q.check(imports).part(CAUSE)
+    assert "The check is still trying" in capsys.readouterr().out
 
 
 kept: dict[int, int] = {}

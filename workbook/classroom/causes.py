@@ -16,14 +16,13 @@ NO_RETURN = (
     "It returns None, whatever the input: no `return` is reached, or what follows it is None, as "
     "with `append`, `update` or `sort`, which change a value and return nothing."
 )
-LEFT_BEHIND = (
-    "Called with this input alone, it gives another value: something of the calls before is kept "
-    "from call to call, in a global or in a default argument."
+_KEPT = (
+    "Does it keep something from call to call, in a global or in a default argument? Or does it "
+    "ask a clock, or draw by chance?"
 )
-KEPT = (
-    "The same input gives another value the second time: something is kept from call to "
-    "call, in a global or in a default argument."
-)
+LEFT_BEHIND = f"Called with this input alone, it gives another value. {_KEPT}"
+KEPT = f"The same input gives another value the second time. {_KEPT}"
+PRINTS = "It prints the value and returns nothing. Give it back with `return`."
 
 _ERRORS: Sequence[tuple[str, str]] = (
     (
@@ -38,7 +37,12 @@ _ERRORS: Sequence[tuple[str, str]] = (
     (
         r"'NoneType' object is not (iterable|subscriptable)|object of type 'NoneType'",
         "It takes a None for a value. Is an argument None in this input? `get` gives None where "
-        "there's no such key, and methods such as `append` or `sort` return nothing.",
+        "there's no such key, `fetchone` where there's no such row, and methods such as `append` "
+        "or `sort` return nothing.",
+    ),
+    (
+        r"'[A-Z]\w+' object is not subscriptable",
+        'Its parts are attributes: write `.name` in place of `["name"]`.',
     ),
 )
 
@@ -66,7 +70,7 @@ def _cause_of_value(tried: Attempt) -> str:
     if isinstance(value, Large):
         return f"It gives far more than is asked for: {value.size}."
     if value is None and tried.printed:
-        return "It prints the value and returns nothing. Give it back with `return`."
+        return PRINTS
     if inspect.isgenerator(value):
         return (
             "It has a `yield`, or a comprehension in round brackets, so it returns a generator. "
@@ -86,13 +90,16 @@ def _cause_of_value(tried: Attempt) -> str:
     return ""
 
 
-def other_type(value: Any, expected: Any) -> str:
-    """Return the cause where a value has the expected contents in another form, or another type."""
+def other_type(value: Any, expected: Any, others: Sequence[type] = ()) -> str:
+    """Return the cause where a value has the expected contents in another form, or another type.
+
+    A value of one of the ``others`` is of a type that is right elsewhere.
+    """
     if same(value, expected):
         return other_numbers(value, expected)
     if value is None or expected is None or isinstance(value, Large):
         return ""
-    asked, found = type_name(expected), type_name(value)
+    asked, found = _in_words(expected), _in_words(value)
     if forms := _forms(value, expected):
         if TEXT in forms:
             return (
@@ -103,11 +110,45 @@ def other_type(value: Any, expected: Any) -> str:
             return f"Right contents in a {found}; a {asked} is expected."
         return "Right contents, but a {} stands for a {} in it.".format(*forms[0])
     numbers = isinstance(value, (int, float)) and isinstance(expected, (int, float))
-    if numbers or _related(value, expected):
+    if numbers or _related(value, expected) or isinstance(value, tuple(others)):
         return ""
     if isinstance(value, (list, tuple)) and len(value) == 1 and same(value[0], expected):
         return f"The right value lies inside a {found}. Give it back by itself."
     return f"Its value is of type {found}, where one of type {asked} is expected."
+
+
+def _in_words(value: Any) -> str:
+    """Return a type's name as the tasks have it."""
+    return "dictionary" if isinstance(value, dict) else type_name(value)
+
+
+def by_part(value: Any, expected: Any, why: str) -> str:
+    """Return the cause of the part in which two values of one form differ; ``why`` of the whole."""
+    path, mine, asked = _the_difference(value, expected)
+    if path and mine is not None and asked is not None and not _related(mine, asked):
+        found, wanted = _in_words(mine), _in_words(asked)
+        return f"In your value, `{path}` is of type {found}, and type {wanted} is asked for."
+    return f"{why} Your value differs at `{path}`." if path else why
+
+
+def _the_difference(value: Any, expected: Any, path: str = "") -> tuple[str, Any, Any]:
+    """Walk into values that have the same named parts, as long as a single one differs."""
+    differing = [part for part in _named_parts(value, expected) if not same(*part[1:])]
+    if len(differing) != 1:
+        return path, value, expected
+    [(name, mine, asked)] = differing
+    return _the_difference(mine, asked, f"{path}{name}".removeprefix("."))
+
+
+def _named_parts(value: Any, expected: Any) -> Iterator[tuple[str, Any, Any]]:
+    if type(value) is type(expected) and (fields := getattr(expected, "__match_args__", ())):
+        yield from ((f".{f}", getattr(value, f), getattr(expected, f)) for f in fields)
+    elif isinstance(value, dict) and isinstance(expected, dict):
+        if value.keys() == expected.keys() and all(isinstance(key, str) for key in expected):
+            yield from ((f"[{key!r}]", value[key], asked) for key, asked in expected.items())
+    elif type(value) is tuple and type(expected) is tuple and len(value) == len(expected):
+        pairs = enumerate(zip(value, expected, strict=True))
+        yield from ((f"[{place}]", *pair) for place, pair in pairs)
 
 
 def _related(value: Any, expected: Any) -> bool:

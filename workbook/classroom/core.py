@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import dis
 import inspect
+import sys
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
@@ -17,6 +19,9 @@ from workbook.classroom.judging import Mistake, NotYet
 from workbook.classroom.render import Card, Part, State
 from workbook.classroom.texts import as_a_cell, remember, solved, warning
 from workbook.errors import CheckBroke
+
+SILENT_SECONDS = 2.0
+STILL_CHECKING = "The check is still trying your answer; it may take up to half a minute …\n"
 
 
 @dataclass
@@ -48,11 +53,16 @@ class Problem:
         """Return one of three outcomes: not attempted, not yet (with the likely cause), correct."""
         if self.untouched(answer):
             return self._open()
+        waiting = threading.Timer(SILENT_SECONDS, sys.stdout.write, (STILL_CHECKING,))
+        waiting.daemon = True
+        waiting.start()
         try:
             found = self.diagnose(answer, **given)
         except Exception as error:  # a check that breaks must not end the notebook
             said = error if isinstance(error, CheckBroke) else f"{type(error).__name__}: {error}"
             found = NotYet(f"The check itself broke: {said}")
+        finally:
+            waiting.cancel()
         self._checked, self._passed, self._skipped = answer, found is None, False
         if found is None:
             parts = Part("Discussion", self.discussion), *self._remember(answer), *warning(answer)

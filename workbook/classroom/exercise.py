@@ -44,6 +44,7 @@ def exercise(
     wrong: Sequence[Sequence[Mistake]],
     right: Sequence[Answer],
     rehearse: Callable[[Answer], Answer] | None = None,
+    notices: Callable[[Any, Any], str] = lambda value, expected: "",
     kind: type[Problem] = Problem,
     **words: Any,
 ) -> Any:
@@ -51,7 +52,9 @@ def exercise(
 
     ``draw`` gets a random generator and a size from 0 to 39, and returns a case's arguments.
     ``rehearse`` turns an answer that takes a reader and a screen into a function of a case's
-    arguments. If ``words`` contain no ``stub``, the stub is ``stub_of(reference)``.
+    arguments. ``notices`` gets a wrong value and the expected one, and returns a cause that
+    neither a case nor a wrong idea knows, or ''. If ``words`` contain no ``stub``, the stub is
+    ``stub_of(reference)``.
     """
     chance, mistakes = random.Random(SEED), [each for idea in wrong for each in idea]
     random_cases = [case(BY_CHANCE, *draw(chance, size)) for size in range(RANDOM_CASES)]
@@ -59,8 +62,9 @@ def exercise(
     called = rehearse or (lambda answer: answer)
     asked = called(reference)
     models = [replace(m, model=called(m.model)) for m in mistakes]
-    all_cases = [Case(args, asked(*args), why) for why, args in [*cases, *random_cases]]
-    check = by_cases(all_cases, models)
+    all_cases = [Case(args, _plain(asked(*args)), why) for why, args in [*cases, *random_cases]]
+    yields = inspect.isgeneratorfunction(reference)
+    check = by_cases(all_cases, models, yields=yields, notices=notices)
     parameters = inspect.signature(reference).parameters
 
     def diagnose(answer: Any) -> NotYet | None:
@@ -73,6 +77,11 @@ def exercise(
         right=right,
         wrong=mistakes,
     )
+
+
+def _plain(value: Any) -> Any:
+    """Return a Counter and its like as the dictionary that the task asks for."""
+    return dict(value) if isinstance(value, dict) else value
 
 
 def stub_of(reference: Answer) -> str:

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import copy
+import dis
+import importlib
 import inspect
+import io
 import time
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout, suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from workbook.classroom.calls import Attempt, alike, attempt, attempt_twice, same
-from workbook.classroom.causes import LEFT_BEHIND, NO_RETURN, other_numbers, other_type, usual_cause
+from workbook.classroom.causes import (
+    LEFT_BEHIND,
+    NO_RETURN,
+    PRINTS,
+    by_part,
+    other_numbers,
+    other_type,
+    usual_cause,
+)
 from workbook.classroom.render import Part, Rows
 from workbook.classroom.sandbox import Say, sandbox
 from workbook.classroom.showing import arguments, place, show, show_both
 
 WHOLE_SECONDS = 5.0
 """Seconds after which no further case is tried; the next one counts as endless."""
+
+NO_YIELD = "`yield` each value by itself, as soon as it's complete, in place of "
 
 
 @dataclass(frozen=True)
@@ -77,19 +92,38 @@ class _Failed:
     explained: bool = True
 
 
+@dataclass(frozen=True)
+class _Exam:
+    """What an answer is judged by.
+
+    It ``yields`` where the task asks for one value after the other. ``notices`` gets a wrong value
+    and the expected one, and returns a cause that no case and no mistake knows, or ''.
+    """
+
+    cases: Sequence[Case]
+    mistakes: Sequence[Mistake]
+    yields: bool = False
+    notices: Callable[[Any, Any], str] = lambda value, expected: ""
+
+
 def by_cases(
-    cases: Sequence[Case], mistakes: Sequence[Mistake] = ()
+    cases: Sequence[Case], mistakes: Sequence[Mistake] = (), **words: Any
 ) -> Callable[[Any], NotYet | None]:
-    """Build a check that calls a function with each case's arguments, twice, on copies."""
+    """Build a check that calls a function with each case's arguments, twice, on copies.
+
+    ``words`` are what ``yields`` and ``notices`` are in an ``_Exam``.
+    """
+    exam = _Exam(cases, mistakes, **words)
 
     def diagnose(answer: Any) -> NotYet | None:
         if misuse := not_callable_so(answer, cases[0].args):
             return misuse
-        failed = _in_sandbox(answer, cases, mistakes)
+        import_all_of(answer)
+        failed = _in_sandbox(answer, exam)
         if failed is None:
             return None
         if failed.case > 0 and not failed.explained:
-            alone = _in_sandbox(answer, [cases[failed.case]], mistakes)
+            alone = _in_sandbox(answer, replace(exam, cases=[cases[failed.case]]))
             if alone is None or alone.found.value != failed.found.value:
                 return replace(failed.found, cause=LEFT_BEHIND)
         return failed.found
@@ -97,17 +131,17 @@ def by_cases(
     return diagnose
 
 
-def _in_sandbox(answer: Any, cases: Sequence[Case], mistakes: Sequence[Mistake]) -> _Failed | None:
+def _in_sandbox(answer: Any, exam: _Exam) -> _Failed | None:
     """Judge an answer in a process of its own, where it finds all as it was and does no harm."""
 
     def work(say: Say) -> dict[str, Any] | None:
-        failed = _judged(answer, cases, mistakes, say)
+        failed = _judged(answer, exam, say)
         return asdict(failed) if failed else None
 
     ended = sandbox(work)
-    case = cases[min(ended.at, len(cases) - 1)]
+    case = exam.cases[min(ended.at, len(exam.cases) - 1)]
     if ended.hung:
-        return _Failed(ended.at, _not_yet(answer, case, Attempt(timed_out=True)))
+        return _Failed(ended.at, _not_yet(exam, answer, case, Attempt(timed_out=True)))
     if ended.died:
         cause = f"It ends the whole process that runs it ({ended.died}). Return a value instead."
         return _Failed(ended.at, NotYet(cause, given=arguments(answer, case.args)))
@@ -116,26 +150,25 @@ def _in_sandbox(answer: Any, cases: Sequence[Case], mistakes: Sequence[Mistake])
     return _Failed(**{**ended.result, "found": NotYet(**ended.result["found"])})
 
 
-def _judged(
-    answer: Any, cases: Sequence[Case], mistakes: Sequence[Mistake], say: Say
-) -> _Failed | None:
-    attempts = _attempts(answer, cases, say)
-    judged = list(zip(cases, attempts, strict=False))
+def _judged(answer: Any, exam: _Exam, say: Say) -> _Failed | None:
+    attempts = _attempts(answer, exam.cases, say)
+    judged = list(zip(exam.cases, attempts, strict=False))
     failed = [number for number, (case, tried) in enumerate(judged) if not _passes(case, tried)]
     if not failed:
         return None
     say(failed[0])
     if attempts[-1].timed_out:
-        return _Failed(failed[-1], _not_yet(answer, *judged[-1]))
+        return _Failed(failed[-1], _not_yet(exam, answer, *judged[-1]))
     for number in failed:
         case, tried = judged[number]
         if tried.second and same(tried.value, case.expected):  # right at first: no idea is that
-            return _Failed(number, _not_yet(answer, case, tried))
+            return _Failed(number, _not_yet(exam, answer, case, tried))
     explained = False
-    cause = next((m.cause for m in mistakes if _gives_the_same(m, judged)), "")
+    cause = next((m.cause for m in exam.mistakes if _gives_the_same(m, judged)), "")
     if not cause and all(a.error is None and a.value is None and not a.printed for a in attempts):
-        cause, explained = NO_RETURN, True
-    return _Failed(failed[0], _not_yet(answer, *judged[failed[0]], cause), explained)
+        explained = not returns_a_value(answer)
+        cause = NO_RETURN if explained or all(c.expected is not None for c in exam.cases) else ""
+    return _Failed(failed[0], _not_yet(exam, answer, *judged[failed[0]], cause), explained)
 
 
 def _attempts(answer: Any, cases: Sequence[Case], say: Say) -> list[Attempt]:
@@ -157,6 +190,30 @@ def _gives_the_same(mistake: Mistake, judged: Sequence[tuple[Case, Attempt]]) ->
         alike(attempt(mistake.model, *copy.deepcopy(case.args)).result, tried.result)
         for case, tried in judged
     )
+
+
+def import_all_of(answer: Any) -> None:
+    """Import what an answer imports, so that a slow package is no endless loop."""
+    with redirect_stdout(io.StringIO()), suppress(Exception, SystemExit):
+        for step in _steps(answer):
+            if step.opname == "IMPORT_NAME":
+                importlib.import_module(str(step.argval))
+
+
+def returns_a_value(answer: Any) -> bool:
+    """Return True if some `return` in an answer's code isn't one of None."""
+    nothing = [("LOAD_CONST", None), ("RETURN_CONST", None)]
+    return any(
+        end.is_jump_target or (made.opname, made.argval) not in nothing
+        for last, end in pairwise(_steps(answer))
+        if end.opname in ("RETURN_VALUE", "RETURN_CONST")
+        for made in [last if end.opname == "RETURN_VALUE" else end]  # one step in newer Pythons
+    )
+
+
+def _steps(answer: Any) -> list[dis.Instruction]:
+    code = getattr(inspect.unwrap(answer), "__code__", None)
+    return list(dis.get_instructions(code)) if code else []
 
 
 def not_callable_so(answer: Any, args: tuple[Any, ...]) -> NotYet | None:
@@ -181,8 +238,10 @@ def not_callable_so(answer: Any, args: tuple[Any, ...]) -> NotYet | None:
     return None
 
 
-def _not_yet(answer: Any, case: Case, tried: Attempt, known: str = "") -> NotYet:
+def _not_yet(exam: _Exam, answer: Any, case: Case, tried: Attempt, known: str = "") -> NotYet:
     cause = known or usual_cause(tried)
+    if exam.yields and cause in (PRINTS, NO_RETURN):
+        cause = NO_YIELD + ("`print`." if tried.printed else "one `return` or none.")
     if tried.error is not None and not known:
         cause = f"{cause} {case.cause}"
     if tried.afterwards is not None and same(tried.value, case.expected):
@@ -196,8 +255,12 @@ def _not_yet(answer: Any, case: Case, tried: Attempt, known: str = "") -> NotYet
     value, expected = (
         show_both(tried.value, case.expected) if plain else (tried.shown, show(case.expected))
     )
+    kinds = [type(each.expected) for each in exam.cases]
     return NotYet(
-        cause or other_type(tried.value, case.expected) or case.cause,
+        cause
+        or exam.notices(tried.value, case.expected)
+        or other_type(tried.value, case.expected, kinds)
+        or by_part(tried.value, case.expected, case.cause),
         given=arguments(answer, case.args),
         value=value,
         expected=expected,

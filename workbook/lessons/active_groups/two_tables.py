@@ -106,8 +106,6 @@ two_tables = exercise(
              of(ADA, AT), commit("orders 1", 9)),
         case("Somebody has set the group back from 40 to 12. The newest commit counts.",
              of(ADA, AT), commit("orders 0", 12)),
-        case("A record of member B. The group's other records stay.",
-             of(TWO, AT), about("member B", "Bo, moved")),
         case("A tombstone of member A. The group's other records stay.",
              of(TWO, AT), about("member A")),
         case("A record may be empty: the text `''` is a value, and no tombstone.",
@@ -140,8 +138,6 @@ two_tables = exercise(
         wrong("A tombstone doesn't remove its entry. A row whose value is `None` removes its key "
               "from the table.",
               answer(goes=lambda value: False), answer(out=lambda table, key: None)),
-        wrong("It takes 0 or an empty text for a tombstone. Only `None` is one: ask `is None`.",
-              answer(goes=lambda value: not value)),
         wrong("It writes to the wrong table. `row['table']` says which of the two the record "
               "belongs to.", answer(name=lambda row: "committed"),
               answer(name=lambda row: "described"),

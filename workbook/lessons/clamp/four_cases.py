@@ -40,8 +40,6 @@ def draw(random, size):
     return random.choice((own, own, own, own, 0, None)), other, max_lead
 
 
-AT, MINUTE, DAY = 1_700_000_000_000, 60_000, 86_400_000
-
 four_cases = exercise(
     goes_on,
     name="May it be read on?",
@@ -71,18 +69,10 @@ four_cases = exercise(
         case("No lead is allowed, and it has none: it's read.", 7, 7, 0),
         case("No lead is allowed, and it leads by 1: it waits.", 8, 7, 0),
         case("Here a lead of 1,000 is allowed.", 500, 5, 1_000),
-        case("It leads by 50 ms, and a minute is allowed: it's read.", AT + 50, AT, MINUTE),
-        case("It leads by thirty days: it waits.", AT + 30 * DAY, AT, MINUTE),
-        case("It's thirty days behind, so it must be read to catch up.", AT - 30 * DAY, AT, MINUTE),
     ],
     draw=draw,
     right=[by_error, ruled()],
     wrong=[
-        wrong("A partition without a top of its own must be read, or it never gets one.",
-              ruled(tops=(False, False, False)), ruled(tops=(False, False, True)),
-              ruled(tops=(False, True, True))),
-        wrong("Your function waits if neither partition has a top. Then neither is ever read.",
-              ruled(tops=(True, False, False))),
         wrong("Your function reads on if only the counterpart has no top. Our partition may be an "
               "hour ahead, so wait for the first record of the counterpart.",
               ruled(tops=(True, True, True)), ruled(tops=(True, True, False))),
@@ -90,8 +80,6 @@ four_cases = exercise(
               lambda own, other, max_lead: goes_on(own or None, other or None, max_lead),
               lambda own, other, max_lead: goes_on(own or None, other, max_lead),
               lambda own, other, max_lead: goes_on(own, other or None, max_lead)),
-        wrong("A lead of exactly `max_lead` is allowed: only a larger lead must wait.",
-              ruled(lambda own, other, max_lead: own - other < max_lead)),
         wrong("Your function looks at the distance, not at the direction. A partition that is far "
               "behind must be read, or it never catches up.",
               ruled(lambda own, other, most: abs(own - other) <= most)),

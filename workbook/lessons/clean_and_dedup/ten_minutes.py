@@ -18,19 +18,39 @@ def is_new(slices, digest, arrival):
 def of_records(answer):
     def new(records):
         slices = {}
-        return {"new": [answer(slices, *record) for record in records], "slices": kept(slices)}
+        found = [answer(slices, *record) for record in records]
+        return {"new": found, "slices": kept(slices) if slices or not any(found) else EMPTY}
 
     return new
+
+
+EMPTY, ELSEWHERE = "still empty", "not each hash with its arrival in the slice of its minute"
 
 
 def kept(slices):
     for minute, hashes in slices.items():
         if not isinstance(hashes, dict) or any(t // MINUTE != minute for t in hashes.values()):
-            return "not each hash with its arrival in the slice of its minute"
+            return ELSEWHERE
     return "twelve at most" if len(slices) <= 12 else str(len(slices))
 
 
-def remembering(most=12, gone=min, within=600_000, renews=False, before=None):
+def notices(value, expected):
+    if value["slices"] == EMPTY:
+        return (
+            "Nothing is in `slices` afterwards. Does it make a new dictionary, as `slices = {...}` "
+            "does? Your calls must fill the one that they get."
+        )
+    if value["slices"] == ELSEWHERE:
+        return (
+            "`slices[minute]` isn't what the task asks for: `minute` is `arrival // 60_000`, and "
+            "`slices[minute]` is a dictionary from hash to arrival."
+        )
+    return ""
+
+
+def remembering(
+    most=12, gone=min, within=600_000, renews=False, before=None, left=12, age=lambda ms: ms
+):
     """Build an answer; with the defaults it's right. ``gone`` chooses what is forgotten."""
 
     def answer(slices, digest, arrival):
@@ -39,11 +59,12 @@ def remembering(most=12, gone=min, within=600_000, renews=False, before=None):
         for old in [old for old in slices if before and old < now - 10]:
             del slices[old]
         times = [hashes[digest] for hashes in slices.values() if digest in hashes]
-        new = not times or arrival - max(times) > within
+        new = not times or age(arrival - max(times)) > within
         if new or renews:
             slices.setdefault(minute, {})[digest] = arrival
         if len(slices) > most:
-            slices.clear() if gone is None else slices.pop(gone(slices))
+            while len(slices) > left:
+                slices.clear() if gone is None else slices.pop(gone(slices))
         return new
 
     return answer
@@ -74,14 +95,15 @@ def draw(random, size):
 ten_minutes = exercise(
     is_new,
     rehearse=of_records,
+    notices=notices,
     name="Remember for ten minutes",
     task="Write `is_new(slices, digest, arrival)`, which is called for each record of a "
     "partition. A record is a duplicate if you returned True for an earlier record with the same "
     "hash (`digest`), and the earlier record arrived at most 600,000 ms (ten minutes) before this "
-    "one. Return False for a duplicate, and don't remember it. Any other record counts: remember "
-    "it in `slices[minute]`, a dictionary from hash to arrival, where `minute` is "
-    "`arrival // 60_000`, and return True. `slices` is an empty dictionary at the first call, and "
-    "your calls fill it.\n\n"
+    "one, or even later: a clock may be ahead. Return False for a duplicate, and don't remember "
+    "it. Any other record counts: remember it in `slices[minute]`, a dictionary from hash to "
+    "arrival, where `minute` is `arrival // 60_000`, and return True. `slices` is an empty "
+    "dictionary at the first call, and your calls fill it.\n\n"
     "If there is now a thirteenth slice, forget the oldest minute: the whole slice with the "
     "smallest number. Why twelve? Ten minutes touch eleven slices, and one more is for a record "
     "from a machine whose clock is an hour ahead.",
@@ -98,8 +120,11 @@ ten_minutes = exercise(
         case("One record is an hour ahead.", seconds(("a", 295), AHEAD, ("a", 301))),
         case("Each minute has a record, and one is an hour ahead. `a` is ten minutes old.",
              seconds(("a", 30), *minutes(1, 5), AHEAD, *minutes(5, 11), ("b", 630), ("a", 630))),
-        case("The first record is an hour ahead.",
-             seconds(AHEAD, ("a", 301), ("a", 302), *minutes(6, 14), ("a", 890))),
+        case("The hash was ahead, and arrives again with the right time: it's a duplicate.",
+             seconds(AHEAD, ("an hour ahead", 301))),
+        case("One record is an hour ahead, and each minute has one. Ten minutes need eleven "
+             "slices.",
+             seconds(AHEAD, *minutes(0, 12), ("minute 1", 690))),
         case("A new hash arrives in each of thirty minutes, and one is an hour ahead.",
              seconds(*minutes(0, 15), ("ahead", 4_500), *minutes(15, 30), ("minute 25", 1_800))),
         case("The hash that was ahead arrives an hour later, now with the right time.",
@@ -120,10 +145,16 @@ ten_minutes = exercise(
         wrong("It forgets the slice that was made first, which may be that of the record ahead. "
               "Forget the smallest minute.", remembering(gone=lambda slices: next(iter(slices)))),
         wrong("It keeps too few slices. The last ten minutes are in eleven slices, and a record "
-              "that is ahead needs one more.", remembering(most=11), remembering(most=10)),
+              "that is ahead needs one more.", remembering(most=11, left=11),
+              remembering(most=10, left=10), remembering(left=11)),
         wrong("It calls each hash that is still remembered a duplicate. But a slice is kept for "
               "longer than ten minutes, so compare the two arrivals.", remembering(within=10**12)),
-        wrong("A record 600,000 ms later is still a duplicate.", remembering(within=599_999)),
+        wrong("It compares with another span than 600,000 ms. `arrival` is in ms, and a record "
+              "exactly 600,000 ms later is still a duplicate.",
+              *(remembering(within=ms) for ms in (599_999, 600, 10))),
+        wrong("An earlier record may have arrived later, from a machine whose clock is ahead. The "
+              "difference is negative then, and this record is a duplicate.", remembering(age=abs),
+              remembering(age=lambda ms: ms if ms >= 0 else HOUR)),
         wrong("It remembers duplicates, too. A record that is sent again every nine minutes would "
               "never count again.", remembering(renews=True)),
     ],

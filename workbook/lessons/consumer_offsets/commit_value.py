@@ -9,9 +9,9 @@ def offset_of(value):
     return None if value is None else struct.unpack(">q", value[2:10])[0]
 
 
-def number(cut=slice(2, 10), order="big", gone=lambda value: value is None, absent=None):
+def number(cut=slice(2, 10), order="big", absent=None, signed=True):
     """Return an answer with some of its steps changed, as the wrong answers need it."""
-    return lambda value: absent if gone(value) else int.from_bytes(value[cut], order, signed=True)
+    return lambda v: absent if v is None else int.from_bytes(v[cut], order, signed=signed)
 
 
 def of(offset, version=3, at=1_700_000_000_000):
@@ -21,7 +21,7 @@ def of(offset, version=3, at=1_700_000_000_000):
 
 
 def draw(random, size):
-    offset = random.choice((0, 1, 40, 300, 70_000, 2**31 + 5, 2**40))
+    offset = random.choice((0, -1, 40, 300, 70_000, 2**31 + 5, 2**53 + 1))
     return (random.choice((None, *3 * [of(offset, random.choice((3, 4)), 10**12 + size)])),)
 
 
@@ -34,7 +34,9 @@ commit_value = exercise(
     cases=[
         case("The offset is 40, in version 3.", of(40)),
         case("The offset is 300: `00 00 00 00 00 00 01 2c`.", of(300)),
-        case("The offset doesn't fit into four bytes.", of(2**31 + 40)),
+        case("The offset needs more than four bytes, and more digits than a float has.",
+             of(2**53 + 1)),
+        case("The offset is -1: `ff ff ff ff ff ff ff ff`, as a signed number.", of(-1)),
         case("In version 4 other fields follow, but the offset has the same place.", of(7, 4)),
         case("An offset of 0 is an offset: the group begins at the first record.", of(0)),
         case("A tombstone has no value.", None),
@@ -48,11 +50,10 @@ commit_value = exercise(
               number(slice(2, 6)), number(slice(6, 10)), number(slice(9, 10))),
         wrong("It reads the offset from the wrong end. In `>q` the highest byte is the first.",
               number(order="little")),
+        wrong("It reads an unsigned number. In `struct`, `q` is signed and `Q` isn't.",
+              number(signed=False)),
         wrong("It returns a tuple. `struct.unpack` always does: take its first element.",
               lambda value: value and struct.unpack(">q", value[2:10])),
-        wrong("It takes 0 for a missing offset. Only a value of `None` is a tombstone.",
-              lambda value: offset_of(value) or None),
-        wrong("A tombstone has no offset, and 0 is one. Return `None`.", number(absent=0)),
         wrong("It reads the end of the value. The last field of version 3 is the commit's time.",
               number(slice(-8, None))),
     ],

@@ -1,7 +1,7 @@
 """Chapter 05: The slowest clock."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator
 from functools import wraps
 from itertools import islice
 
@@ -28,8 +28,7 @@ def rehearse(answer):
     @wraps(answer)  # so that a card finds the line of an error
     def emitted(clicks, partitions):
         pairs = answer(iter(clicks), partitions)
-        plain = isinstance(pairs, (dict, str)) or not isinstance(pairs, Iterable)
-        return pairs if plain else list(islice(pairs, 500))
+        return list(islice(pairs, 500)) if isinstance(pairs, (list, tuple, Iterator)) else pairs
 
     return emitted
 
@@ -90,7 +89,7 @@ def action(partition, at):
 
 def draw(random, size):
     partitions, arrivals = random.choice((1, 2, 2, 3, 4, 6)), []
-    clocks = [random.choice((9_000, 59_000, 1_700_000_000_000))] * partitions
+    clocks = [random.choice((0, 59_000, 1_700_000_000_000))] * partitions
     for _ in range(size + 1):
         at = random.randrange(partitions)
         clocks[at] += random.choice((0, 100, 300, 700, 1_000, 2_500))
@@ -103,11 +102,11 @@ slowest_clock = exercise(
     completed,
     name="The slowest clock",
     task="`clicks` yields pairs `(partition, click)` in the order of arrival, and can be read only "
-    "once. A click has `timestamp`, in milliseconds, and `click_type`, `'Page'` for a page view. "
-    "Each of the `partitions` partitions is in the order of event time; between partitions there "
-    "is no order. Count page views, and `yield` (or return in a list) a pair `(second, views)` as "
-    "soon as a second is complete in all partitions. Emit seconds in ascending order, each one "
-    "once, and none without page views.\n\n"
+    "once. A click has two attributes: `.timestamp`, in ms, and `.click_type`, `'Page'` for a "
+    "view. Each of the `partitions` partitions is in the order of event time; between partitions "
+    "there is no order. Count page views, and `yield` (or return in a list) a pair `(second, "
+    "views)` as soon as a second is complete in all partitions. Emit seconds in ascending order, "
+    "each one once, and none without page views.\n\n"
     "A partition's clock is the second of its newest click. An action moves the clock, but isn't "
     "counted. A partition without a click holds all seconds back.\n\n"
     "With two partitions, views `(0, 10.1 s)`, `(0, 11.2 s)` and `(1, 10.9 s)` emit nothing yet, "
@@ -118,6 +117,8 @@ slowest_clock = exercise(
                                   (0, 12_100), (1, 12_400)), 2),
         case("The clock of partition 1 is 10, so second 10 isn't over there.",
              pages((0, 10_100), (0, 11_200), (1, 10_900)), 2),
+        case("The clock of partition 1 is 0, a second like any other. Then both are 1.",
+             pages((1, 100), (0, 500), (0, 1_200), (1, 1_300)), 2),
         case("Partition 1 hasn't delivered anything. It may still deliver views of second 10.",
              pages((0, 10_100), (0, 11_000), (0, 12_000)), 2),
         case("The same click completes seconds 10 and 11, and the earlier one is emitted first. "
@@ -156,6 +157,8 @@ slowest_clock = exercise(
         wrong("It emits whenever the second changes, as chapter 02's rule does. Here the second "
               "changes whenever the partition does, so the same second is emitted many times.",
               second_changes(of_partition=False)),
+        wrong("It emits nothing. Does it read `clicks` a second time? They can be read only once: "
+              "for each click move the clock, count, and emit what is complete.", lambda *args: []),
         wrong("Each partition emits for itself, so a second is emitted in parts. Emit it once, "
               "when all partitions have passed it.",
               second_changes(of_partition=True)),
@@ -165,15 +168,11 @@ slowest_clock = exercise(
               "click may still deliver old views: wait until all have one.", rule(waits=False)),
         wrong("It emits the second that the slowest clock shows. That second isn't over; only the "
               "seconds before it are complete.", rule(limit=lambda clocks: min(clocks) + 1)),
-        wrong("When several seconds are complete at once, they aren't emitted in ascending order. "
-              "Sort them.", rule(order=list)),
         wrong("It emits at most one second per click. When a slow partition catches up, one click "
               "may complete several seconds.", rule(order=lambda seconds: sorted(seconds)[:1])),
         wrong("An emitted second stays in the map, so it's emitted again at the next click. Remove "
               "it.", rule(remove=False)),
         wrong("It counts actions. An action only moves the clock.", rule(any_click)),
-        wrong("Only page views move its clocks. An action also shows how far event time has "
-              "advanced in its partition.", rule(moves=is_page)),
     ],
     hints=(
         "What must you know about each partition before second 10 is complete? Which partition "

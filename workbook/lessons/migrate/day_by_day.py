@@ -24,7 +24,7 @@ def reconcile(old, new):
 
 def comparing(
     days=lambda old, new: {*old, *new}, missing="missing", extra="extra", compared=(0, 1, 2),
-    differ=lambda before, after: before != after, absent=None, equal=None,
+    differ=lambda before, after: before != after, absent=None,
     say=lambda names: names[0],
 ):  # fmt: skip
     """Compare as the reference does; each wrong answer varies one part."""
@@ -37,8 +37,6 @@ def comparing(
                 found[day] = missing if after is None else extra
             elif names := [NAMES[n] for n in compared if differ(before[n], after[n])]:
                 found[day] = say(names)
-            elif equal is not None:
-                found[day] = equal
         return found
 
     return answer
@@ -69,7 +67,8 @@ day_by_day = exercise(
     "Return a dictionary from each day that differs to a text:\n\n"
     '- `"missing"` if only `old` has the day, `"extra"` if only `new` has it;\n'
     '- else the first of `"rows"`, `"total"`, `"checksum"` that isn\'t equal.\n\n'
-    "Leave out a day that is equal in all three. If all days are equal, return `{}`.\n\n"
+    "Leave out a day that is equal in all three. If all days are equal, return `{}`. Don't "
+    "change `old` and `new`.\n\n"
     "With `old = {8: (2, 12, 500), 9: (1, 3, 77)}` and `new = {8: (2, 12, 460)}` return "
     '`{8: "checksum", 9: "missing"}`.',
     cases=[
@@ -89,7 +88,6 @@ day_by_day = exercise(
              {day(8): (2, 12, 2**60)}, {day(8): (2, 12, 2**60 + 1)}),
         case("Equal numbers needn't be the same object: compare by `!=`, not by `is`.",
              {day(8): (2, 12, int("9" * 18))}, {day(8): (2, 12, int("9" * 18))}),
-        case("The day is there, with one row whose count is 0.", {day(8): (1, 0, 0)}, {}),
         case("A day without rows is still a day that only `old` has.", {day(8): (0, 0, 0)}, {}),
         case("A day without rows is still a day that only `new` has.", {}, {day(8): (0, 0, 0)}),
         case("`new` has its days in another order.", SAME, dict(reversed(SAME.items()))),
@@ -103,8 +101,6 @@ day_by_day = exercise(
               comparing(days=lambda old, new: new)),
         wrong('`"missing"` and `"extra"` are swapped: only `old` has a missing day.',
               comparing(missing="extra", extra="missing")),
-        wrong("It doesn't compare the checksum. If two rows have each other's counts, the number "
-              "of rows and the total are equal.", comparing(compared=(0, 1))),
         wrong("It compares the checksum only, so it can't say whether rows are missing.",
               comparing(compared=(2,))),
         wrong("It names the last number that differs. The first one says most: if a row is "
@@ -113,18 +109,10 @@ day_by_day = exercise(
         wrong("It returns all numbers that differ. Only the first one is asked for.",
               comparing(say=list), comparing(say=", ".join)),
         wrong("It takes a day that isn't there for one with zeros.", comparing(absent=(0, 0, 0))),
-        wrong("It stops at the first day that differs.",
-              lambda old, new: dict(list(comparing()(old, new).items())[:1])),
         wrong("It notices only a larger number in `new`. A smaller one is wrong, too.",
               comparing(differ=lambda before, after: before < after)),
-        wrong("It compares by `is`, which asks for the same object. Use `!=`.",
-              comparing(differ=lambda before, after: before is not after)),
-        wrong("It compares floats, which have too few digits for a checksum.",
-              comparing(differ=lambda before, after: float(before) != float(after))),
         wrong("It notices only a smaller number in `new`. A larger one is wrong, too.",
               comparing(differ=lambda before, after: before > after)),
-        wrong("It lists the equal days, too. Leave them out.",
-              *(comparing(equal=said) for said in ("", "equal", "ok", "same"))),
     ],
     hints=(
         "Which days do you have to look at? And what must you know before you can compare the "

@@ -152,9 +152,6 @@ commit_on_delivery = exercise(
         wrong("It commits n0's own offset, so a restart reads n0 again and publishes the "
               "delivered second once more, with one page view. Add 1, or use "
               "`commit(message=n0)`.", up_to_the_gap(lambda n0, n1: n0.offset())),
-        wrong("It ignores the error: the bookmark passes a second that the broker has refused, and "
-              "no restart sends it again. Raise the error.",
-              committing(lambda reader, now: lambda e, _, n0=now["n0"]: reader.commit(message=n0))),
         wrong("It commits after the last record that was read, in the middle of the open second. "
               "This happens with `commit()` without a message, with an `n0` that is still None, "
               "or with a `lambda` that reads a later `n1`.",

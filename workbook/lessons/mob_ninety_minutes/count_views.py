@@ -140,8 +140,6 @@ count_views = exercise(
         wrong("It shows nothing. Is the condition ever true? The type is `Page`, with a capital "
               "letter. And do you call `show`?",
               showing(lambda ms: ())),
-        wrong("It ignores an error, unlike the step before. Raise the error.",
-              showing(counted, raises=False)),
     ],
     hints=(
         "Where does the program keep the count from one record to the next? The count has to exist "

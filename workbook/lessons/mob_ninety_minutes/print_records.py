@@ -28,21 +28,17 @@ def raises_itself(error):
     raise error
 
 
-def printing(
-    line=lambda m: (m.offset(), m.value()), at_error=raises, in_silence=False, at_once=True
-):
+def printing(line=lambda m: (m.offset(), m.value()), at_error=raises, at_once=True):
     """Make a program; with the defaults it's right.
 
-    ``at_error`` gets an error, and a true result ends the program. ``in_silence`` says whether
-    silence ends it. If it isn't ``at_once``, the lines are shown when the loop has ended.
+    ``at_error`` gets an error, and a true result ends the program. If it isn't ``at_once``, the
+    lines are shown when the loop has ended.
     """
 
     def program(reader, show, until):
         kept = []
         while not until():
             message = reader.poll(0.1)
-            if message is None and in_silence:
-                break
             if message is None:
                 continue
             if message.error() and at_error:
@@ -132,8 +128,6 @@ print_records = exercise(
               printing(at_error=lambda error: False), printing(at_error=lambda error: True)),
         wrong("It raises `message.error()` itself. No `except Exception` catches it. Wrap it: "
               "`raise KafkaException(message.error())`.", printing(at_error=raises_itself)),
-        wrong("It ends when `poll` returns None. That only means that no record has arrived just "
-              "now: `continue`.", printing(in_silence=True)),
         wrong("It reads the value as JSON, so half a click ends the program. Print the raw bytes "
               "before you trust a format.", printing(lambda m: (json.loads(m.value()),)),
               printing(lambda m: (m.offset(), json.loads(m.value())))),

@@ -18,28 +18,34 @@ Line = Callable[[str, Reader], str]
 
 ENDS = "it ends with the error"
 ESCAPES = "it raises Kafka's error itself, which no `except Exception` catches"
+GROWS = "its map keeps seconds that were shown"
 WAITING = "it ends, and metrics are still in the producer's queue"
 
 
 def shown_by(
-    line: Line, first: int = 0
+    line: Line, first: int = 0, most: int = sys.maxsize
 ) -> Callable[[Program], Callable[[Sequence[Entry]], list[str]]]:
     """Build a rehearsal of a program that shows: a line for each call of ``show``.
 
-    ``first`` is the offset of the first record.
+    ``first`` is the offset of the first record, and ``most`` what a map of the program may hold.
     """
 
     def rehearse(program: Program) -> Callable[[Sequence[Entry]], list[str]]:
         @functools.wraps(program)
         def asked(records: Sequence[Entry]) -> list[str]:
-            reader, lines = Reader(records, first=first), list[str]()
+            reader, lines, sizes = Reader(records, first=first), list[str](), [0]
 
             def show(*what: Any) -> None:
                 text = line(" ".join(map(str, what)), reader)
                 lines.append(f"{_place(reader)} it shows {text}")
 
-            run(lambda: program(reader, show, reader.until), lines)
-            return lines
+            def until() -> bool:
+                own = sys._getframe(1).f_locals.values()
+                sizes.extend(len(each) for each in own if isinstance(each, dict))
+                return reader.until()
+
+            run(lambda: program(reader, show, until), lines)
+            return [*lines, *[GROWS] * (max(sizes) > max(most, len(lines)))]
 
         return asks(asked, lambda records: None)
 

@@ -108,8 +108,6 @@ one_record = exercise(
              "texts, `is` compares objects.", {"p1": BOB, "p2": ALICE}, "".join("p2"), None),
         case("There's no `p9` to close. The new dictionary has the same rows.",
              {"p1": BOB, "p2": ALICE}, "p9", None),
-        case("The same record was delivered twice. The new dictionary has the same rows.",
-             {"p1": BOB, "p2": ALICE}, "p2", ALICE),
         case("The table is empty, and the new dictionary is, too.", {}, "p1", None),
     ],
     draw=draw,
@@ -131,9 +129,6 @@ one_record = exercise(
               "states how much there is now, not how much more.",
               on_row(lambda table, key, value: {
                   **value, "amount": value["amount"] + table.get(key, {"amount": 0})["amount"]})),
-        wrong("It merges the new row into the old one, so a field that the new row doesn't have "
-              "stays. Replace the whole row.",
-              on_row(lambda table, key, value: {**table.get(key, {}), **value})),
         wrong("It keeps one row per client. The key of the table is the position id, and a client "
               "may have many positions.",
               lambda table, key, value: next_table(

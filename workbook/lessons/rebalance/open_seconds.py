@@ -18,10 +18,6 @@ def handed(opened, leaving, offset=lambda now: now["first"]):
     return {p: offset(opened[p]) for p in leaving if p in opened}
 
 
-def filled(value):
-    return lambda opened, leaving: {p: opened.get(p, {"first": value})["first"] for p in leaving}
-
-
 def only(place):
     return lambda opened, leaving: dict(list(handed(opened, leaving).items())[place])
 
@@ -83,9 +79,6 @@ open_seconds = exercise(
         wrong("It expects an open second in each partition of `leaving`. A reader may lose a "
               "partition before it has read anything of it, so ask first whether it is in "
               "`opened`.", lambda opened, leaving: {p: opened[p]["first"] for p in leaving}),
-        wrong("It also returns a value for a partition of which nothing was read. Leave it out, "
-              "because the group's earlier commit there is still valid.",
-              filled(None), filled(0), filled(-1)),
         wrong("It leaves out offset 0 or partition 0, but both are valid numbers. Does an `if` ask "
               "whether the number is true?",
               lambda opened, leaving: {p: at for p, at in handed(opened, leaving).items() if at},

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from datetime import date, datetime, timedelta
-from itertools import takewhile
 
 from workbook.classroom.exercise import case, exercise, wrong
 from workbook.streams.events.ad_actions import OSLO, day_of
@@ -76,7 +75,7 @@ def log(*lines, begin=0):
         on, _, at = arrival.partition("T")
         moment = datetime.fromisoformat(f"2026-06-{int(on):02}T{at}").replace(tzinfo=OSLO)
         records.append({
-            "offset": offset, "arrival": int(moment.timestamp() * 1000),
+            "offset": offset, "arrival": round(moment.timestamp() * 1000),
             "day": f"2026-06-{int(day[0] if day else on):02}",
             "ad": ad, "user": user, "digest": digest,
         })  # fmt: skip
@@ -110,8 +109,8 @@ replay = exercise(
     task="Write a function that counts a day again. `records` is a list of one partition's "
     "records, sorted by offset; some offsets are missing. Each record is a dictionary with "
     "`offset`, `arrival` (ms, never falls), `day` (text: when the action happened), `ad`, "
-    "`user`, and `digest`, a hash of all bytes. The live query counts the record at offset "
-    "`fence` and all later ones.\n\n"
+    "`user`, and `digest`, a hash of all bytes. Don't change them. The live query counts the "
+    "record at offset `fence` and all later ones.\n\n"
     "Return a dictionary: how many actions of `day` each ad has, without ads that have "
     "none. A record is a repeat, and doesn't count, if an earlier record with its `digest` "
     "counted, and arrived at most 600,000 ms before it.\n\n"
@@ -136,16 +135,14 @@ replay = exercise(
              "third is 11 minutes after the one that counts.",
              "8T23:57 #1 bike Ada 9", "9T00:01 #1 bike Ada", "9T00:08 #1 bike Ada"),
         told("The repeat arrives after midnight.", "9T23:57 #1 bike Ada", "10T00:02 #1 bike Ada 9"),
-        told("After more than ten minutes, the same bytes count again.",
-             "9T12:00 #1 bike Ada", "9T12:10:01 #1 bike Ada"),
+        told("Ten minutes and a millisecond later, the same bytes count again.",
+             "9T12:00 #1 bike Ada", "9T12:10:00.001 #1 bike Ada"),
         told("After exactly ten minutes, it's still a repeat.",
              "9T12:00 #1 bike Ada", "9T12:10 #1 bike Ada"),
         told("A repeat isn't counted, so the ten minutes don't begin again.",
              "9T12:00 #1 bike Ada", "9T12:06 #1 bike Ada", "9T12:12 #1 bike Ada"),
         told("The second copy counts again, and the third is a repeat of the second.",
              "9T12:00 #1 bike Ada", "9T12:11 #1 bike Ada", "9T12:12 #1 bike Ada"),
-        told("Other records are between an action and its repeat.",
-             "9T12:00 #1 bike Ada", "9T12:01 #2 boat Bob", "9T12:02 #1 bike Ada"),
         told("The records begin at offset 900, and the fence is 902: the third one doesn't count.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 bike Cy", fence=902,
              begin=900),
@@ -179,20 +176,13 @@ replay = exercise(
               "offset, and offsets are missing: compare `record['offset']`.",
               cut(lambda log, fence: log[:fence]),
               cut(lambda log, fence: log and log[:max(0, fence - log[0]["offset"])])),
-        wrong("It stops only at the record whose offset is equal to the fence. There may be none: "
-              "use `>=`.",
-              cut(lambda log, fence: takewhile(lambda m: m["offset"] != fence, log))),
         wrong("It cuts by time. Only the offset says what the live query has seen.",
               cut(lambda log, fence: [m for m in log if m["arrival"] <= max(
                   (n["arrival"] for n in log if n["offset"] < fence), default=0)]),
               cut(lambda log, fence: [m for m in log if m["arrival"] < min(
                   (n["arrival"] for n in log if n["offset"] >= fence), default=10**15)])),
-        wrong("It counts the records from the fence on, but the live query adds those itself.",
-              counting(inside=lambda m, fence: m["offset"] >= fence)),
         wrong("It never forgets a digest. After more than ten minutes, the same bytes count again.",
               counting(near=lambda waited: waited < 10**14)),
-        wrong("Its memory ends at midnight. A repeat may arrive on the next day.",
-              counting(same=lambda m: (m["digest"], arrived_on(m)))),
         wrong("Its ten minutes begin again with each repeat. Measure from the copy that counted.",
               counting(remembers_copies=True)),
         wrong("Your rule is the bug's: two actions of a user on an ad needn't be the same action. "

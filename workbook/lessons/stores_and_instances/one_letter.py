@@ -63,12 +63,6 @@ def commits(db, rows, batch_id):
     db.commit()
 
 
-def begins_at_one(db, rows, batch_id):
-    last = db.execute("SELECT max(batch) FROM letters").fetchone()[0] or 0
-    if batch_id > last:
-        write_letters(db, rows, batch_id)
-
-
 def draw(random, size):
     steps = []
     for number in range(random.choice((0, 7)), 8 + size % 5):
@@ -124,7 +118,6 @@ one_letter = exercise(
         wrong("Only one letter of a micro-batch is left. Does it look or delete once per client, "
               "does it `return` inside the loop, or is an index unique for `batch` alone?",
               writes(None, "batch = :batch"), writes(each=True)),
-        wrong("It never writes the first micro-batch, whose number is 0.", begins_at_one),
         wrong("The two columns are swapped, and SQLite doesn't complain: `letters` has `batch` "
               "first, then `client`.", writes(values=":client, :batch")),
         wrong("It commits by itself, so the caller couldn't roll back. Leave out `commit()`, "

@@ -65,9 +65,9 @@ NIGHT = [(0, 100), (10, 200), (20, 200), (30, 200), (40, 300)]
 how_long_behind = exercise(
     seconds_behind,
     name="Seconds behind",
-    task="`samples` is a list of (second, end offset) of one partition, oldest first. `committed` "
-    "is the offset that a group has committed there, and `now` is the current second. Return for "
-    "how many seconds the group has been behind:\n\n"
+    task="`samples` is a list of (second, end offset) of one partition, at least one, oldest "
+    "first. `committed` is the offset that a group has committed there, and `now` is the current "
+    "second. Return for how many seconds the group has been behind:\n\n"
     "- Take the last sample whose end isn't beyond `committed`, and return `now` minus its "
     "second.\n"
     "- If even the first sample's end is beyond `committed`, return `None`: nobody sampled that "
@@ -99,15 +99,10 @@ how_long_behind = exercise(
               "written before that sample: take the one before it.", looked_up(first_beyond)),
         wrong("It needs a sample whose end is exactly `committed`. Most offsets are between two "
               "samples.", looked_up(the_very_end)),
-        wrong("It leaves out a sample whose end is exactly `committed`. That end isn't beyond it.",
-              looked_up(lambda samples, committed: last(samples, committed - 1))),
         wrong("It returns a number when the first sample's end is already beyond `committed`. "
               "Nobody knows that number: return `None`.",
               looked_up(last, unknown=lambda samples, now: 0),
               looked_up(last, unknown=lambda samples, now: now - samples[0][0])),
-        wrong("If the group has read everything, it returns the age of the last sample. Such a "
-              "group isn't behind: 0.",
-              looked_up(last, caught_up=lambda samples, now: now - samples[-1][0])),
         wrong("It returns the sample's second. Return how long ago that was.",
               lambda samples, committed, now:
                   0 if committed >= samples[-1][1] else last(samples, committed)),

@@ -36,17 +36,6 @@ def emitting(same=lambda old, new: old == new, goes=us, comes=us, order=(-1, 1))
     return answer
 
 
-def equal_but_for(left_out):
-    """Compare the other fields of the two rows only."""
-
-    def same(old, new):
-        if old is None or new is None:
-            return old == new
-        return all(old[name] == new[name] for name in old if name != left_out)
-
-    return emitting(same)
-
-
 def of_the_new_client(old, new):
     told = filtered_first(old, new)
     return [(new["client"] if new else client, sign, row) for client, sign, row in told]
@@ -101,7 +90,6 @@ changes_of_an_update = exercise(
         case("A new position, at the other US exchange.", None, NYSE),
         case("A tombstone: the old row leaves, and only the old row knows the client.", ADA, None),
         case("The position moves: it leaves Ada before it enters Bo's group.", ADA, BO),
-        case("The position moves: it leaves Bo before it enters Ada's group.", BO, ADA),
         case("The client stays, but the row changes: the old row leaves, the new row enters.",
              ADA, MORE),
         case("The amount is smaller now, so it's another row.", MORE, ADA),
@@ -127,9 +115,6 @@ changes_of_an_update = exercise(
         wrong("It adds the new row before it removes the old one. If the client stays the same, "
               "the removal may then undo the addition: remove first.",
               emitting(order=(1, -1))),
-        *(wrong(f"It compares rows without their {name}. Two rows that differ only there are "
-                "different rows: compare whole rows, `old == new`.", equal_but_for(name))
-          for name in ("client", "ticker", "amount", "exchange")),
         wrong("It ignores the exchange, but SAP in Frankfurt isn't a US share. Check the exchange "
               "of both rows.", emitting(goes=lambda row: row, comes=lambda row: row)),
         wrong("It checks the exchange of the new row, but not of the old one. A row that was in "
