@@ -34,8 +34,8 @@ def test_a_bookmark_ahead_of_the_results_loses_what_was_in_memory() -> None:
     drawn = one(traced(FIRST_TEN), Stopped(0, read=15, committed=13, results=1))
     assert spans(drawn) == {
         "10 page views counted and published: done": "0 to 9",
-        "3 page views counted only in memory: lost": "10 to 12",
-        "2 page views counted only in memory: read again": "13 to 14",
+        "3 page views counted, but not published: lost": "10 to 12",
+        "2 page views counted, but not published: read again": "13 to 14",
     }
     assert "last commit, so a restart begins here at 13" in drawn.words
     assert "kill -9 before offset 15" in drawn.words
@@ -46,7 +46,7 @@ def test_a_bookmark_behind_the_results_reads_them_again() -> None:
     assert spans(drawn) == {
         "6 page views counted and published: done": "0 to 5",
         "4 page views counted and published: read again": "6 to 9",
-        "2 page views counted only in memory: read again": "10 to 11",
+        "2 page views counted, but not published: read again": "10 to 11",
     }
 
 
@@ -54,7 +54,9 @@ def test_what_was_published_after_the_kill_was_in_memory_when_it_fell() -> None:
     later = FIRST_TEN | dict.fromkeys(range(10, 20), 1)
     done = {"10 page views counted and published: done": "0 to 9"}
     drawn = one(traced(later), Stopped(0, read=15, committed=10, results=1))
-    assert spans(drawn) == done | {"5 page views counted only in memory: read again": "10 to 14"}
+    assert spans(drawn) == done | {
+        "5 page views counted, but not published: read again": "10 to 14"
+    }
     drawn = one(traced(later), Stopped(0, read=15, committed=10, results=2))
     assert spans(drawn) == done | {"5 page views counted and published: read again": "10 to 14"}
 
@@ -64,11 +66,11 @@ def test_a_gap_is_bracketed_apart_and_records_that_do_not_count_part_nothing() -
     drawn = one(traced(gap, actions=(4, 11)), Stopped(0, read=13, committed=10, results=1))
     assert spans(drawn) == {
         "3 page views counted and published: done": "0 to 2",
-        "2 page views counted only in memory: lost": "3 to 5",
+        "2 page views counted, but not published: lost": "3 to 5",
         "4 page views counted and published: done": "6 to 9",
-        "2 page views counted only in memory: read again": "10 to 12",
+        "2 page views counted, but not published: read again": "10 to 12",
     }
-    assert "1 page view counted only" in one(traced(gap), Stopped(0, 4, 10, 1)).words
+    assert "1 page view counted, but" in one(traced(gap), Stopped(0, 4, 10, 1)).words
 
 
 def test_nothing_committed_and_nothing_read() -> None:
@@ -76,7 +78,7 @@ def test_nothing_committed_and_nothing_read() -> None:
     assert "nothing committed, so a restart begins here at 0" in drawn.words
     assert spans(drawn) == {}
     drawn = one(traced({}), Stopped(0, read=2, committed=None, results=0))
-    assert spans(drawn) == {"2 page views counted only in memory: read again": "0 to 1"}
+    assert spans(drawn) == {"2 page views counted, but not published: read again": "0 to 1"}
 
 
 def test_only_the_last_life_s_records_were_in_its_memory() -> None:
@@ -85,8 +87,8 @@ def test_only_the_last_life_s_records_were_in_its_memory() -> None:
     assert first.caption.startswith("Kill 1 of 2.")
     assert second.caption.startswith("Kill 2 of 2.")
     assert spans(second) == {
-        "1 page view counted only in memory: lost": "13",
-        "2 page views counted only in memory: read again": "14 to 15",
+        "1 page view counted, but not published: lost": "13",
+        "2 page views counted, but not published: read again": "14 to 15",
     }
 
 

@@ -27,8 +27,8 @@ SHOWN = 2
 """The number of runs of a kind that are bracketed: the longest ones."""
 
 LOST, KEPT, AGAIN, DONE = FATES = (
-    ("counted only in memory: lost", Look.CROSSED),
-    ("counted only in memory: read again", Look.HATCHED),
+    ("counted, but not published: lost", Look.CROSSED),
+    ("counted, but not published: read again", Look.HATCHED),
     ("counted and published: read again", Look.DOUBLE),
     ("counted and published: done", Look.PLAIN),
 )

@@ -27,6 +27,9 @@ LOOKS = {
 }
 """The colour of each type, and the hatching that tells it from the others without its colour."""
 
+NAMES = {ActionType.EMAIL: "notified by e-mail"}
+"""What isn't called by its type: views come from e-mails, too."""
+
 LISTED = 31
 """The rows of the table, at most: the newest days."""
 
@@ -69,7 +72,7 @@ def owners_page(traffic: Traffic) -> Picture:
     for kind, (colour, hatch) in LOOKS.items():
         counts = [traffic.counts.get(day, {}).get(kind, 0) for day in [*days, *days[-1:]]]
         plane.axes.fill_between(  # one shape for all days: a bar for each takes ten times as long
-            edges, begin, begin + counts, step="post", label=kind.value,
+            edges, begin, begin + counts, step="post", label=NAMES.get(kind, kind.value),
             facecolor=colour if not hatch else "none", edgecolor=colour, hatch=hatch, lw=0.5,
         )  # fmt: skip
         begin = begin + counts
@@ -89,7 +92,7 @@ def _totals(traffic: Traffic) -> str:
     row = {
         "views": traffic.total(ActionType.VIEW),
         "unique viewers": traffic.unique,
-        "notified by e-mail": traffic.total(ActionType.EMAIL),
+        NAMES[ActionType.EMAIL]: traffic.total(ActionType.EMAIL),
         "favourites": traffic.total(ActionType.FAVOURITE),
         "messages": traffic.total(ActionType.MESSAGE),
     }

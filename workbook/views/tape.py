@@ -12,11 +12,11 @@ from workbook.views.colours import BLUE, GREEN, ORANGE
 from workbook.views.picture import Picture, number
 from workbook.views.strip import Look, Strip
 
-SHOWN, RUN = 20, 2
-"""Records that fit; a run of others is one box, and no run is as short as this."""
+SHOWN, FIT, RUN = 20, 17, 2
+"""Records of a whole partition, and boxes (at 1,100 pixels); no run in a box is this short."""
 
-NEAR = (6, 5, 4, 3, 2, 1)
-"""Records that are drawn on either side of a place: as many as fit."""
+NEAR = (6, 5, 4, 3, 2, 1, 0)
+"""Records that are drawn on either side of a place: as many as fit; with 0 only the one behind."""
 
 TWO_MEMORIES = (
     "Two memories: the group's committed offset, in the broker, and the count, in the loop"
@@ -74,7 +74,8 @@ def tape(
     strip = Strip(len(pieces), widest=40)
     _draw_records(strip, pieces, labels, spans)
     strip.text(len(pieces), f"▌end {end:,}", bold=True, align="left")
-    top = strip.row + 1
+    strip.next()  # the heads of the arrows, above all labels
+    top = strip.row
     for n, (offset, name) in enumerate(sorted(marks, key=lambda mark: -mark[0])):
         column = _column(pieces, offset)
         if name:
@@ -108,12 +109,14 @@ def _pieces(first: int, end: int, cuts: set[int]) -> list[tuple[int, int]]:
         return [(offset, offset + 1) for offset in range(first, end)]
     pieces: list[tuple[int, int]] = []
     for near in NEAR:
-        kept = {o for cut in cuts for o in range(max(first, cut - near), min(end, cut + near))}
+        kept = {
+            o for cut in cuts for o in range(max(first, cut - near), min(end, cut + (near or 1)))
+        }
         bounds = sorted(kept | {offset + 1 for offset in kept} | {first, end})
         pieces = []
         for a, b in pairwise(bounds):
             pieces += [(o, o + 1) for o in range(a, b)] if b - a <= RUN else [(a, b)]
-        if len(pieces) <= SHOWN:
+        if len(pieces) <= FIT:
             break
     return pieces
 
