@@ -25,6 +25,7 @@ OUT, SPHINX = ROOT / "site", ROOT / ".venv-book" / "bin" / "sphinx-build"
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
 SCRIPT = "application/javascript"
+PROGRESS = re.compile(r"\d+ of \d+ exercises; ")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -47,7 +48,9 @@ def frozen(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             continue
         folded = cell.metadata.get("jupyter", {}).get("source_hidden")
         cell.metadata["tags"] = [*cell.metadata.get("tags", []), *(["hide-input"] * bool(folded))]
-        cell.outputs = [each for each in cell.outputs if SCRIPT not in each.get("data", {})]
+        shown = [(each.get("data", {}), each) for each in cell.outputs]
+        lab = [SCRIPT in data or PROGRESS.match(data.get("text/plain", "")) for data, _ in shown]
+        cell.outputs = [each for (_, each), drop in zip(shown, lab, strict=True) if not drop]
         for output in cell.outputs:
             data = output.get("data", {})
             if view := data.pop(VIEW, None):

@@ -6,6 +6,10 @@ nb_execution_mode = "off"
 html_theme = "sphinx_book_theme"
 html_title = project
 html_show_copyright = False
-html_theme_options = {"use_download_button": False, "home_page_in_toc": False}
+html_theme_options = {
+    "use_download_button": False,
+    "home_page_in_toc": False,
+    "navbar_persistent": [],
+}
 myst_heading_anchors = 3
 suppress_warnings = ["mystnb.unknown_mime_type", "myst.header", "misc.highlighting_failure"]
