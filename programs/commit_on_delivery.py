@@ -43,6 +43,7 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicCollection,
 from confluent_kafka.admin import AdminClient
 
 LINE = r"(?m)^[ \t]*(?!\S*\.type)([a-z.]+)[ \t]*[=: \t][ \t]*(.*?)[ \t]*$"  # of --config
+SLOW = " Not enough replicas are in sync, or a quota slows this user down, or no broker answers."
 
 
 class Partition:
@@ -224,8 +225,7 @@ def connect(options):  # returns the settings of librdkafka, and all topics
     found, heard, admin = {"bootstrap.servers": options.servers}, [], None
     try:
         text = Path(options.config).read_text("utf-8-sig") if options.config else ""
-        if re.search(r"keystore\.type\s*[=:]\s*PEM", text):  # one file has key and certificate
-            text = re.sub(r"ssl\.keystore\.(loc.*)", r"ssl.certificate.\1\nssl.key.\1", text)
+        text = re.sub(r"ssl\.keystore\.(.*\.pem)", r"ssl.certificate.\1\nssl.key.\1", text)
         for name, value in re.findall(LINE, re.sub(r"\\\n\s*", "", text)):
             name = name.replace("truststore.loc", "ca.loc").replace("mechanisms", "mechanism")
             found.setdefault(name, re.sub(r"\\(.)", r"\1", value) or "none")
@@ -254,7 +254,8 @@ def main():
         signal.signal(signal.SIGINT, program.stop)
         program.run()
     except KafkaException as error:
-        sys.exit(f"Ended, and the next start counts again what isn't committed: {error}")
+        why = f"{error}{SLOW * ('MSG_TIMED_OUT' in str(error))}"
+        sys.exit(f"Ended, and the next start counts again what isn't committed: {why}")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,6 @@ What it loses, and says after each micro-batch:
   producer's, unless the topic has message.timestamp.type=LogAppendTime).
 - What PostgreSQL refuses, such as an ad with a NUL.
 - In a backlog of several partitions, a record more than --horizon older than the newest one read.
-A record whose own timestamp is after the year 294,246 ends the query: Spark can't read it.
 """
 
 import argparse
@@ -78,7 +77,6 @@ BEYOND = "Spark can't read a record's own timestamp. Delete the record, " + ANEW
 
 def schemas(registry, subject):
     """Ask the registry for all versions of the subject: by id, all texts that a schema needs."""
-
     url = urlsplit(registry)
     user, _, host = url.netloc.rpartition("@")
     login = {"Authorization": f"Basic {b64encode(unquote(user).encode()).decode()}"} if user else {}
@@ -202,8 +200,7 @@ def connect(options):  # returns the settings of librdkafka, and all topics
     found, heard, admin = {"bootstrap.servers": options.servers}, [], None
     try:
         text = Path(options.config).read_text("utf-8-sig") if options.config else ""
-        if re.search(r"keystore\.type\s*[=:]\s*PEM", text):  # one file has key and certificate
-            text = re.sub(r"ssl\.keystore\.(loc.*)", r"ssl.certificate.\1\nssl.key.\1", text)
+        text = re.sub(r"ssl\.keystore\.(.*\.pem)", r"ssl.certificate.\1\nssl.key.\1", text)
         for name, value in re.findall(LINE, re.sub(r"\\\n\s*", "", text)):
             name = name.replace("truststore.loc", "ca.loc").replace("mechanisms", "mechanism")
             found.setdefault(name, re.sub(r"\\(.)", r"\1", value) or "none")

@@ -27,8 +27,7 @@ What it loses; of the first, each micro-batch says how many records:
 - A message that arrives after its visit was written becomes a visit of its own, under the same
   key. So do the messages of a visit beyond 900,000 bytes.
 With a lost checkpoint, it starts at the beginning of both topics, and writes all visits again. A
-topic that runs far ahead of the other isn't stopped: the state keeps all its messages. A record
-whose own timestamp is after the year 294,246 ends the query: Spark can't read it.
+topic that runs far ahead of the other isn't stopped: the state keeps all its messages.
 """
 
 import argparse
@@ -54,6 +53,7 @@ LARGE = {"kafka.max.request.size": 2**31 - 1, "kafka.buffer.memory": 2**31 - 1}
 ZSTD = {"kafka.compression.type": "zstd"}
 LOST = "that aren't JSON", "with a wrong field", "dated wrong"
 LINE = r"(?m)^[ \t]*(?!\S*\.type)([a-z.]+)[ \t]*[=: \t][ \t]*(.*?)[ \t]*$"  # of --config
+SLOW = " Not enough replicas are in sync, or a quota slows this user down, or no broker answers."
 BEYOND = "Spark can't read a record's own timestamp: delete the record, and name a new checkpoint."
 
 
@@ -139,8 +139,7 @@ def connect(options):  # returns the settings of librdkafka, and all topics
     found, heard, admin = {"bootstrap.servers": options.servers}, [], None
     try:
         text = Path(options.config).read_text("utf-8-sig") if options.config else ""
-        if re.search(r"keystore\.type\s*[=:]\s*PEM", text):  # one file has key and certificate
-            text = re.sub(r"ssl\.keystore\.(loc.*)", r"ssl.certificate.\1\nssl.key.\1", text)
+        text = re.sub(r"ssl\.keystore\.(.*\.pem)", r"ssl.certificate.\1\nssl.key.\1", text)
         for name, value in re.findall(LINE, re.sub(r"\\\n\s*", "", text)):
             name = name.replace("truststore.loc", "ca.loc").replace("mechanisms", "mechanism")
             found.setdefault(name, re.sub(r"\\(.)", r"\1", value) or "none")
@@ -222,7 +221,8 @@ def main():
         print("The query runs; Ctrl-C ends it.", file=sys.stderr)
         query.awaitTermination()
     except (AnalysisException, StreamingQueryException) as error:
-        sys.exit(BEYOND if "long overflow" in str(error) else str(error).splitlines()[0])
+        why = str(error).splitlines()[0] + SLOW * ("Expiring" in str(error))
+        sys.exit(BEYOND if "long overflow" in str(error) else why)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,6 @@ What it loses; of the first two kinds, each micro-batch says how many records:
 - With a lost checkpoint, or stopped or still at its first read for longer than the topic's
   delete.retention.ms, it may miss tombstones that were compacted away. Then delete the checkpoint
   and the result, and start from the beginning.
-A record whose own timestamp is after the year 294,246 ends the query: Spark can't read it.
 """
 
 import argparse
@@ -51,6 +50,7 @@ ZSTD = {"kafka.compression.type": "zstd"}
 OUT = "key BINARY, value BINARY, lost STRING"
 OLDER = "older than their key's record in another partition"
 LINE = r"(?m)^[ \t]*(?!\S*\.type)([a-z.]+)[ \t]*[=: \t][ \t]*(.*?)[ \t]*$"  # of --config
+SLOW = " Not enough replicas are in sync, or a quota slows this user down, or no broker answers."
 BEYOND = "Spark can't read a record's own timestamp: delete the record, and name a new checkpoint."
 
 
@@ -94,8 +94,7 @@ def connect(options):  # returns the settings of librdkafka, and all topics
     found, heard, admin = {"bootstrap.servers": options.servers}, [], None
     try:
         text = Path(options.config).read_text("utf-8-sig") if options.config else ""
-        if re.search(r"keystore\.type\s*[=:]\s*PEM", text):  # one file has key and certificate
-            text = re.sub(r"ssl\.keystore\.(loc.*)", r"ssl.certificate.\1\nssl.key.\1", text)
+        text = re.sub(r"ssl\.keystore\.(.*\.pem)", r"ssl.certificate.\1\nssl.key.\1", text)
         for name, value in re.findall(LINE, re.sub(r"\\\n\s*", "", text)):
             name = name.replace("truststore.loc", "ca.loc").replace("mechanisms", "mechanism")
             found.setdefault(name, re.sub(r"\\(.)", r"\1", value) or "none")
@@ -187,7 +186,8 @@ def main():
     except AnalysisException as error:
         sys.exit(f"Spark refuses --where or --packages: {str(error).strip().splitlines()[0]}")
     except StreamingQueryException as error:
-        sys.exit(BEYOND if "long overflow" in str(error) else str(error).splitlines()[0])
+        why = str(error).splitlines()[0] + SLOW * ("Expiring" in str(error))
+        sys.exit(BEYOND if "long overflow" in str(error) else why)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery, StreamingQueryListener
 
 LINE = r"(?m)^[ \t]*(?!\S*\.type)([a-z.]+)[ \t]*[=: \t][ \t]*(.*?)[ \t]*$"  # of --config
+SLOW = " Not enough replicas are in sync, or a quota slows this user down, or no broker answers."
 LOST = ("that aren't JSON", "with a wrong field", "dated wrong")
 
 
@@ -95,8 +96,7 @@ def connect(options):  # returns the settings of librdkafka, and all topics
     found, heard, admin = {"bootstrap.servers": options.servers}, [], None
     try:
         text = Path(options.config).read_text("utf-8-sig") if options.config else ""
-        if re.search(r"keystore\.type\s*[=:]\s*PEM", text):  # one file has key and certificate
-            text = re.sub(r"ssl\.keystore\.(loc.*)", r"ssl.certificate.\1\nssl.key.\1", text)
+        text = re.sub(r"ssl\.keystore\.(.*\.pem)", r"ssl.certificate.\1\nssl.key.\1", text)
         for name, value in re.findall(LINE, re.sub(r"\\\n\s*", "", text)):
             name = name.replace("truststore.loc", "ca.loc").replace("mechanisms", "mechanism")
             found.setdefault(name, re.sub(r"\\(.)", r"\1", value) or "none")
@@ -203,7 +203,7 @@ def main() -> None:
                 if topic_id(AdminClient(asks), options.topic) != first:
                     sys.exit(f"{options.topic} was deleted and created again: start again.")
     except StreamingQueryException as error:
-        why = str(error).splitlines()[0]
+        why = str(error).splitlines()[0] + SLOW * ("Expiring" in str(error))
         if "overflow" in why:  # Spark can't read a record's own timestamp, whatever it is told
             why += f" Delete the records of {options.topic} up to it, and use a new --checkpoint."
         sys.exit(f"The query has ended: {why}")
