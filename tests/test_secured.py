@@ -26,6 +26,7 @@ from unittest.mock import Mock
 import pytest
 from brokers import false_broker
 from confluent_kafka import Producer
+from confluent_kafka.schema_registry import SchemaRegistryClient
 from secured import KEY_PASSWORD, USERS, Secured
 from test_hostile_programs import load
 
@@ -35,6 +36,7 @@ from workbook.kafka.broker import Broker, external
 from workbook.kafka.config import NotConfigured
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.protocol import require_kafka
+from workbook.kafka.registry import client_config
 from workbook.kafka.require import not_taken
 from workbook.stack import doctor
 from workbook.stack.addresses import check_registry
@@ -135,7 +137,7 @@ FAULTS = {
     "no such name": (
         "scram",
         (*LOGIN, "linger.ms=1", "x.id=x"),
-        r"got linger\.ms, x\.id\. Correct",
+        r"got linger\.ms in \S+, x\.id in \S+ Correct",
     ),
     "a key's line": ("scram", (*LOGIN, "MIIEvQabc=="), "got a line that is no setting"),
     "no mechanism": ("scram", (LOGIN[0], *LOGIN[2:]), r"sasl\.mechanism in .*, but it isn't set"),
@@ -159,7 +161,7 @@ FAULTS = {
         *("tls", (*TLS, CERTIFICATE[0], "ssl.key.location=-----BEGIN PRIVATE KEY-----MIIEvQabc")),
         r"ssl\.key\.location in .* is a text\. Write it to a file",
     ),
-    "its setting": ("tls", (*TLS, "ssl.keystore.key=MIIEvQabc"), r"but got ssl\.keystore\.key\."),
+    "its setting": ("tls", (*TLS, "ssl.keystore.key=MIIEvQabc"), "but got ssl.keystore.key in "),
     "another's key": (
         *("tls", (*TLS, CERTIFICATE[0], "ssl.key.location=DIR/reader.key")),
         "don't belong together",
@@ -207,7 +209,7 @@ def test_each_fault_is_named_by_its_setting(fault: str, secured: Secured, named)
 def test_a_variable_that_nobody_knows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", "b:9")
     monkeypatch.setenv("KAFKA_SSL_KEYSTORE_FILENAME", "x")
-    with pytest.raises(NotConfigured, match="KAFKA_SSL_KEYSTORE_FILENAME is no setting"):
+    with pytest.raises(NotConfigured, match="but got KAFKA_SSL_KEYSTORE_FILENAME"):
         external()
 
 
@@ -368,6 +370,22 @@ def test_no_program_shows_what_stands_before_an_at(secured: Secured, monkeypatch
     assert "wr0ng" not in run_program("counts_into_postgres", *needed).stderr
 
 
+def test_a_registry_may_want_a_client_certificate(secured: Secured, monkeypatch) -> None:
+    at = f"{secured.folder}/{{}}".format
+    monkeypatch.setenv("SCHEMA_REGISTRY_CA_LOCATION", at("ca.pem"))
+    with https_registry(secured.folder, at("ca.pem")) as host:
+        url = f"https://me:p%40ss@{host}"
+        with pytest.raises(RegistryUnreachable, match="SCHEMA_REGISTRY_CERTIFICATE_LOCATION"):
+            check_registry(url)
+        monkeypatch.setenv("SCHEMA_REGISTRY_CERTIFICATE_LOCATION", at("learner.pem"))
+        monkeypatch.setenv("SCHEMA_REGISTRY_KEY_LOCATION", at("learner.locked.key"))
+        monkeypatch.setenv("SCHEMA_REGISTRY_KEY_PASSWORD", KEY_PASSWORD)
+        check_registry(url)
+        mine = client_config(url)
+        assert SchemaRegistryClient(mine).get_subjects() == [7]
+        assert not re.search(f"{KEY_PASSWORD}|p%40ss", str(mine))
+
+
 def run_program(name: str, *options: str) -> subprocess.CompletedProcess[str]:
     """Run a program to its end, which must be an error."""
     path = Path(__file__).parents[1] / "programs" / f"{name}.py"
@@ -377,7 +395,7 @@ def run_program(name: str, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 @contextmanager
-def https_registry(folder: Path):
+def https_registry(folder: Path, client_ca: str = ""):
     """A registry of one schema behind HTTPS, for the user me with the password p@ss."""
 
     class Registry(BaseHTTPRequestHandler):
@@ -393,6 +411,9 @@ def https_registry(folder: Path):
 
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(folder / "server.pem")
+    if client_ca:
+        context.load_verify_locations(client_ca)
+        context.verify_mode = ssl.CERT_REQUIRED
     with ThreadingHTTPServer(("127.0.0.1", 0), Registry) as server:
         server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -14,14 +14,11 @@ from confluent_kafka.cimpl import NewTopic
 
 from workbook.errors import BrokerUnreachable, NotOurServer, RightMissing, WorkbookError
 from workbook.kafka import config, protocol
-from workbook.kafka.require import ABSENT, not_allowed, topic_ids
+from workbook.kafka.require import ABSENT, ANSWER_S, not_allowed, topic_ids
 from workbook.topics import Topic
 
 CREATED_WITHIN = 15.0
 """Seconds until a new topic must be visible."""
-
-ANSWER_WITHIN = 6.0
-"""Seconds a broker has to answer before it counts as down."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +80,13 @@ class Broker:
         deadline = time.monotonic() + CREATED_WITHIN
 
         def answers() -> bool:
-            topics = admin.list_topics(timeout=ANSWER_WITHIN).topics
+            topics = admin.list_topics(timeout=ANSWER_S).topics
             found = [topics[name].partitions for name in names if name in topics]
             if len(found) < len(names) or not all(found):
                 return False
             places = [TopicPartition(name, p) for name in names for p in topics[name].partitions]
             asked = dict.fromkeys(places, OffsetSpec.latest())
-            ends = admin.list_offsets(asked, request_timeout=ANSWER_WITHIN).values()
+            ends = admin.list_offsets(asked, request_timeout=ANSWER_S).values()
             return not any(end.exception() for end in ends)
 
         while not answers():
@@ -108,7 +105,7 @@ class Broker:
         for done in admin.delete_topics(list(names), request_timeout=15).values():
             done.result()
 
-    def check(self, within: float = ANSWER_WITHIN) -> None:
+    def check(self, within: float = ANSWER_S) -> None:
         """Raise ``BrokerUnreachable`` with the likely cause unless the broker lets us work.
 
         Takes ``within`` seconds for its answer, and a few more to look who it is.

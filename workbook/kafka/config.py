@@ -87,29 +87,26 @@ class Given(NamedTuple):
 
 def given() -> dict[str, Given]:
     """Return what file and variables say, by librdkafka's names; raise ``NotConfigured``."""
-    path, found = os.environ.get(FILE), dict[str, Given]()
+    path, found, said = os.environ.get(FILE), dict[str, Given](), list[tuple[str, Given]]()
     if path:
         try:
-            raw = Path(path).read_bytes()
+            of_file = properties(Path(path).read_bytes())
         except OSError as error:
             _refuse(f"Expected a file in {FILE}, but {path} can't be read: {error.strerror}")
-        settings = properties(raw)
-        if more := [name for name in settings if name not in KNOWN and name != JAAS]:
-            shown = (n if re.fullmatch("[a-z.]{1,60}", n) else NO_SETTING for n in more)
-            _refuse(
-                f"Expected only settings for the connection and the login in {path}, but got "
-                f"{', '.join(dict.fromkeys(shown))}. Correct what is misspelt, and leave the rest "
-                f"out of the file of {FILE}: docs/own-servers.md lists the names."
-            )
-        for name, value in settings.items():
-            if value or name == HOST_CHECK:  # an empty one is as if it weren't there
-                found |= _named(name, Given(value, f"{name} in {path}"))
+        said = [(n, Given(value, f"{n} in {path}")) for n, value in of_file.items()]
     for variable, value in os.environ.items():
-        name = variable.removeprefix("KAFKA_").lower().replace("_", ".")
         if value and re.match("KAFKA_(SECURITY|SASL|SSL)_", variable):
-            if name not in KNOWN and name != JAAS:
-                _refuse(f"{variable} is no setting. Unset it; docs/own-servers.md lists the names.")
-            found |= _named(name, Given(value, variable))
+            said.append((variable[6:].lower().replace("_", "."), Given(value, variable)))
+    if more := [(n, one.name) for n, one in said if n not in KNOWN and n != JAAS]:
+        shown = (name if re.fullmatch("[a-z.]{1,60}", n) else NO_SETTING for n, name in more)
+        _refuse(
+            "Expected only settings for the connection and the login, but got "
+            f"{', '.join(dict.fromkeys(shown))}. Correct what is misspelt, and leave the rest "
+            "out: docs/own-servers.md lists the names."
+        )
+    for name, one in said:
+        if one.value or name == HOST_CHECK:  # an empty one is as if it weren't there
+            found |= _named(name, one)
     if servers := os.environ.get(SERVERS):
         found["bootstrap.servers"] = Given(servers, SERVERS)
     return found

@@ -16,6 +16,7 @@ from confluent_kafka.schema_registry.error import SchemaRegistryError
 from fastavro.schema import load_schema
 
 from workbook.errors import RegistryUnreachable, SchemaRefused
+from workbook.kafka.config import Secret, masked
 
 PATIENCE_S = 60.0
 """Seconds for which a registry that doesn't answer is asked again."""
@@ -74,14 +75,18 @@ def _whole(client: SchemaRegistryClient, schema: Schema) -> str:
         return texts[""]
 
 
+def client_config(url: str) -> dict[str, str]:
+    """Return the settings of Confluent's client; they show no password."""
+    found = {name: os.environ.get(f"SCHEMA_REGISTRY_{name}") for name in FILES}
+    files = {f"ssl.{n.lower().replace('_', '.')}": at for n, at in found.items() if at}
+    return masked({"url": Secret(url), **files})
+
+
 def client(url: str, within: float) -> SchemaRegistryClient:
     """Return a client that tries once; raise ``RegistryUnreachable`` for a file that is no PEM."""
-    more = {}
-    for name in FILES:
-        if value := os.environ.get(f"SCHEMA_REGISTRY_{name}"):
-            more[f"ssl.{name.lower().replace('_', '.')}"] = value
+    more: dict[str, Any] = {"timeout": within, "max.retries": 0}
     try:
-        return SchemaRegistryClient({"url": url, "timeout": within, "max.retries": 0, **more})
+        return SchemaRegistryClient({**client_config(url), **more})
     except OSError as error:
         named = ", ".join(f"SCHEMA_REGISTRY_{name}" for name in FILES)
         raise RegistryUnreachable(

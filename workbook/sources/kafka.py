@@ -9,21 +9,19 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamReader
 
 from workbook.kafka.broker import Broker
-from workbook.kafka.require import require_topic, topic_ids
+from workbook.kafka.require import PATIENCE_S, require_topic, topic_ids
 from workbook.sources import assigned, clamped
 
-PATIENCE_S = 60
-"""How long a running query retries a silent broker before it gives up."""
-
+PATIENCE_MS = f"{PATIENCE_S * 1000:.0f}"
 BEYOND = re.compile(
     r"Record at topic (\S+) partition (\d+) offset (\d+) has timestamp value (-?\d+) that overflows"
 )
 """The error of Spark's Kafka source if a record timestamp in microseconds exceeds 64 bits."""
 
 WAITING = {
-    "kafka.default.api.timeout.ms": str(PATIENCE_S * 1000),
-    "kafka.request.timeout.ms": str(PATIENCE_S * 1000),
-    "kafkaConsumer.pollTimeoutMs": str(PATIENCE_S * 1000),
+    "kafka.default.api.timeout.ms": PATIENCE_MS,
+    "kafka.request.timeout.ms": PATIENCE_MS,
+    "kafkaConsumer.pollTimeoutMs": PATIENCE_MS,
     "fetchOffset.numRetries": "1",
 }
 LARGEST = str(256 << 20)
@@ -136,9 +134,9 @@ def sink_options(broker: Broker, topic: str) -> dict[str, str]:
         # The broker's limit, which is for compressed records, must decide, not the client's.
         **{"kafka.max.request.size": LARGEST, "kafka.buffer.memory": LARGEST},
         "kafka.compression.type": "zstd",
-        "kafka.request.timeout.ms": str(PATIENCE_S * 500),
-        "kafka.max.block.ms": str(PATIENCE_S * 1000),
-        "kafka.delivery.timeout.ms": str(PATIENCE_S * 1000),
+        "kafka.request.timeout.ms": f"{PATIENCE_S * 500:.0f}",
+        "kafka.max.block.ms": PATIENCE_MS,
+        "kafka.delivery.timeout.ms": PATIENCE_MS,
         **broker.spark_options(),
         "topic": topic,
         "includeHeaders": "true",
