@@ -137,7 +137,7 @@ def _run(broker: Broker, system: System, options: Namespace, figures: Figures) -
             if (late := EXPIRED.search(str(error))) and isinstance(error, BrokerUnreachable):
                 raise BrokerUnreachable(
                     f"Expected {broker.bootstrap} to take records into {late[1]!r} in time, but it "
-                    f"didn't: {not_taken(config, late[1])}. Then start again: with the same "
+                    f"did not ({not_taken(config, late[1])}). Then start again: with the same "
                     "--checkpoint nothing is lost."
                 ) from error
             raise

@@ -47,7 +47,8 @@ class DeadLetters:
         self._counts = counts
         self.topic, self.asked, self.sent = topic, 0, 0
         self._config, self._patience = config, patience
-        self._lost, self._why, self._most = 0, "", 0
+        self._lost, self._most = 0, 0
+        self._error: KafkaError | None = None
         # Most tasks meet no bad record and need none.
         self._producer: DeliveringProducer | None = None
 
@@ -91,30 +92,20 @@ class DeadLetters:
         """Wait for the broker to have every letter."""
         if self._producer is None:
             return
-        waiting = self._producer.flush()
-        lost, why = self._lost, self._why
-        self._lost, self._why = 0, ""  # raised once
-        server = self._config.get("bootstrap.servers")
-        if why:
-            raise RecordRefused(
-                f"Expected {server} to take dead letters into {self.topic!r}, but it refuses them "
-                f"({why}). Check that this topic exists, isn't compacted, and that you may write "
-                "there; then start again."
-            )
-        if waiting or lost:
-            raise BrokerUnreachable(
-                f"Expected {server} to take {waiting + lost} more dead letters into "
-                f"{self.topic!r}, but it did not within {self._patience:.0f} s: "
-                f"{self._producer.why(None)}."
-            )
+        lost, error = self._producer.flush() + self._lost, self._error
+        self._lost, self._error = 0, None  # raised once
+        if lost:
+            silent = error is None or error.code() in SILENT
+            kind = BrokerUnreachable if silent else RecordRefused
+            raise kind(f"{self._producer.told(f'{lost} more dead letters', error)} Start again.")
 
     def _delivered(self, error: KafkaError | None, _: Message | None) -> None:
         if error is None:
             self.sent += 1
-        elif error.code() in SILENT:
-            self._lost += 1
-        else:
-            self._why = error.str()
+            return
+        self._lost += 1
+        if self._error is None or error.code() not in SILENT:
+            self._error = error
 
     def __enter__(self) -> DeadLetters:
         return self

@@ -74,7 +74,7 @@ class DeliveringProducer:
         patience: float = PATIENCE_S,
         connect: Callable[[dict[str, Any]], Any] = Producer,
     ) -> None:
-        self.topic, self.failed, self.first_failure = topic, 0, ""
+        self.topic, self.failed = topic, 0
         self._patience, self._servers = patience, config.get("bootstrap.servers")
         self._config, self._throttled = config, False
         self._error: KafkaError | None = None
@@ -137,17 +137,9 @@ class DeliveringProducer:
         if error is None and message is not None:
             arrival = message.timestamp()[1]
             return Landed(message.partition() or 0, message.offset() or 0, arrival)
-        if error is not None and error.code() in TOO_LARGE:
-            raise RecordRefused(
-                f"Expected {self._servers} to take the record into {self.topic!r}, but it's larger "
-                "than the topic's max.message.bytes, even compressed. Send a smaller one, or raise "
-                "that limit."
-            )
-        raise BrokerUnreachable(
-            f"Expected {self._servers} to take the record into {self.topic!r}, but it did not "
-            f"({error.str() if error else 'no answer in time'}): {self.why(error)}. "
-            "Then send it again."
-        )
+        final = error is not None and error.code() in TOO_LARGE
+        kind = RecordRefused if final else BrokerUnreachable
+        raise kind(f"{self.told('the record', error)} Then send it again.")
 
     def poll(self, seconds: float = 0) -> None:
         """Let the reports of deliveries run."""
@@ -161,9 +153,8 @@ class DeliveringProducer:
         """Raise BrokerUnreachable when records were refused, or ``left`` still wait."""
         if self.failed or left:
             raise BrokerUnreachable(
-                f"at least {self.failed + left:,} records were not delivered "
-                f"({self.first_failure or 'no answer in time'}): "
-                f"{self.why(self._error)}. "
+                f"at least {self.failed + left:,} records were not delivered. "
+                f"{self.told('all', self._error)} "
                 "Nothing after the first failure can be trusted: use a new topic."
             )
 
@@ -173,14 +164,22 @@ class DeliveringProducer:
             pass  # each record is delivered or given up in time: this ends
         self.check(left)
 
-    def why(self, error: KafkaError | None) -> str:
-        """Return why the broker didn't take a record, and what to do."""
-        if error is not None and error.code() in TOO_LARGE:
+    def told(self, what: str, error: KafkaError | None) -> str:
+        """Return what the broker was expected to take, why it did not, and what to do."""
+        said = f"{error.str()}: " if error else ""
+        return (
+            f"Expected {self._servers} to take {what} into {self.topic!r}, but within "
+            f"{self._patience:.0f} s it did not ({said}{self._why(error)})."
+        )
+
+    def _why(self, error: KafkaError | None) -> str:
+        code = error.code() if error else KafkaError._MSG_TIMED_OUT
+        if code in TOO_LARGE:
             return "a record or a batch of records exceeds the topic's max.message.bytes; raise it"
-        if error is not None and error.code() not in SILENT:
-            return "check the topic, and that you may write there"
+        if code not in SILENT:
+            return "check that the topic exists, isn't compacted, and that you may write there"
         if self._throttled:
-            return "a quota slows this user down. Write less at once, or ask for a higher quota"
+            return "a quota slows this user down; write less at once, or ask for a higher quota"
         return not_taken(self._config, self.topic)
 
     def _throttle(self, event: Any) -> None:
@@ -189,9 +188,7 @@ class DeliveringProducer:
     def _count(self, error: KafkaError | None, message: Message | None) -> None:
         if error is not None:
             self.failed += 1
-            where = f"{self.topic}[{message.partition()}]" if message else self.topic
-            if not self.first_failure:
-                self.first_failure, self._error = f"{where}: {error.str()}", error
+            self._error = self._error or error
 
     def __enter__(self) -> Self:
         return self
@@ -277,13 +274,8 @@ class Delivery:
             producer.produce(value, key, partition, headers=headers, report=report)
             sent += 1
         if producer.flush() or refused:
-            error = refused[0] if refused else None
-            raise BrokerUnreachable(
-                f"Expected {self.config.get('bootstrap.servers')} to take records into "
-                f"{self.topic!r}, but it did not within {self.patience:.0f} s "
-                f"({error.str() if error else 'no answer'}): {producer.why(error)}. "
-                "Start again: with the same checkpoint nothing is lost."
-            )
+            why = producer.told("records", refused[0] if refused else None)
+            raise BrokerUnreachable(f"{why} Start again: with the same checkpoint nothing is lost.")
         return sent
 
     def _connected(self) -> tuple[int, DeliveringProducer]:

@@ -145,19 +145,19 @@ def not_taken(config: Mapping[str, Any], topic: str) -> str:
     with suppress(KafkaException):
         known = admin(config).list_topics(topic, timeout=ANSWER_S).topics[topic]
         if known.error is not None:
-            return f"{known.error.str()}. Check the topic"
+            return f"{known.error.str()}; check the topic"
         told = _settings(config, topic).get("min.insync.replicas", 99)  # or what the topic has
         for number, found in known.partitions.items():
             if len(found.isrs) < min(int(told), len(found.replicas)):
                 return (
                     f"not enough replicas: partition {number} of {topic} has {len(found.isrs)} of "
-                    f"{len(found.replicas)} in sync. Start the brokers that are down"
+                    f"{len(found.replicas)} in sync; start the brokers that are down"
                 )
         return (
-            "it answers now, so it was away, or a quota slows this user down. Write less at once, "
+            "it answers now, so it was away, or a quota slows this user down; write less at once, "
             "or ask for a higher quota (producer_byte_rate)"
         )
-    return "it doesn't answer. Check that it runs, and that its disk isn't full"
+    return "it doesn't answer; check that it runs, and that its disk isn't full"
 
 
 def _settings(config: Mapping[str, Any], topic: str) -> dict[str, str]:
