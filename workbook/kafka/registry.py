@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from confluent_kafka.schema_registry.error import SchemaRegistryError
@@ -43,6 +44,11 @@ def register(url: str, subject: str, schema: str) -> int:
         return int(client.register_schema(subject, Schema(schema, "AVRO")))
 
     return _ask(url, PATIENCE_S, send)
+
+
+def subjects(url: str, within: float, advice: str) -> list[str]:
+    """Return all subjects; ask once. ``advice`` ends the error where the registry doesn't serve."""
+    return _ask(url, 0, SchemaRegistryClient.get_subjects, within, advice)
 
 
 def versions(url: str, subject: str, *, patience: float = PATIENCE_S) -> dict[int, str]:
@@ -110,13 +116,21 @@ def refusal(error: Exception) -> str:
     return f"its answer is HTTP status {status}" if status else text
 
 
-def _ask(url: str, patience: float, question: Callable[[SchemaRegistryClient], T]) -> T:
+def _ask(
+    url: str,
+    patience: float,
+    question: Callable[[SchemaRegistryClient], T],
+    within: float = 5,
+    advice: str = "Check that it runs, that SCHEMA_REGISTRY_URL has the whole address (Apicurio's "
+    "ends in /apis/ccompat/v7), and that NO_PROXY names its host if you have a proxy.",
+) -> T:
     """Return the answer; ask again while the registry gives none, for ``patience`` seconds."""
     deadline = time.monotonic() + patience
     shown = re.sub("//.*@", "//", url).partition("?")[0]  # without a password
     while True:
         try:
-            with client(url, 5) as asked:
+            urlsplit(url).port  # noqa: B018  # the client's words for a bad one may hold the password
+            with client(url, within) as asked:
                 return question(asked)
         except RegistryUnreachable:
             raise
@@ -131,13 +145,11 @@ def _ask(url: str, patience: float, question: Callable[[SchemaRegistryClient], T
                 ) from None
             came, final = refusal(error), error.http_status_code < 500
         except ValueError:  # whose words may hold the password
-            came, final = "an answer that isn't JSON, or this is no URL", True
+            came, final = f"this is no URL of the form {FORM}, or no registry answers there", True
         except Exception as error:  # HTTP's, from whichever library the client uses
             came, final = refusal(error), False
         if final or time.monotonic() >= deadline:
             raise RegistryUnreachable(
-                f"Expected a schema registry with Confluent's API at {shown}; got: {came}. Check "
-                "that it runs, that SCHEMA_REGISTRY_URL has the whole address (Apicurio's ends in "
-                "/apis/ccompat/v7), and that NO_PROXY names its host if you have a proxy."
+                f"Expected a schema registry with Confluent's API at {shown}, but {came}. {advice}"
             ) from None
         time.sleep(0.5)

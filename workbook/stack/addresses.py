@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from urllib.parse import urlsplit
 
-from workbook.errors import CassandraUnreachable, DatabaseUnreachable, RegistryUnreachable
+from workbook.errors import CassandraUnreachable, DatabaseUnreachable
 from workbook.kafka.broker import Broker, external
 from workbook.stack import jars
 from workbook.stack.client import lease
@@ -63,38 +62,11 @@ def cassandra(role: str = "kernel") -> str:
     return points
 
 
-def check_named(*variables: str) -> None:
-    """Raise before Spark starts, as ``registry`` and ``database`` do, for what variables name."""
-    for variable, check in (
-        ("SCHEMA_REGISTRY_URL", check_registry),
-        ("DATABASE_URL", check_database),
-    ):
-        if variable in variables and (named := os.environ.get(variable)):
-            check(named)
-
-
 def check_registry(url: str, within: float = ANSWER_WITHIN) -> None:
     """Raise ``RegistryUnreachable`` with the likely cause unless the registry lists its schemas."""
-    from confluent_kafka.schema_registry import SchemaRegistryError
+    from workbook.kafka.registry import FORM, subjects
 
-    from workbook.kafka.registry import FORM, client, refusal
-
-    try:
-        urlsplit(url).port  # noqa: B018  # the client's words for a bad one may hold the password
-        client(url, within).get_subjects()
-        return
-    except RegistryUnreachable:
-        raise
-    except SchemaRegistryError as error:
-        why = refusal(error)
-    except ValueError:
-        why = f"this is no URL of the form {FORM}, or another server answers there"
-    except Exception as error:  # HTTP's, which have no common class in Python
-        why = refusal(error)
-    raise RegistryUnreachable(
-        f"Expected a schema registry at {shown(url)}, but {why}. "
-        + _advice("registry", "SCHEMA_REGISTRY_URL", FORM)
-    )
+    subjects(url, within, _advice("registry", "SCHEMA_REGISTRY_URL", FORM))
 
 
 def check_database(url: str, within: float = ANSWER_WITHIN) -> None:

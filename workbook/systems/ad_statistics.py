@@ -120,9 +120,7 @@ class AdStatistics(System):
         from workbook.kafka.offsets import first_since, partition_offsets
         from workbook.kafka.require import require_compacted, topic_ids
         from workbook.sources.ad_actions import needed_since
-        from workbook.stack.addresses import check_named
 
-        check_named("SCHEMA_REGISTRY_URL", "DATABASE_URL")
         config = broker.client_config()
         if options.viewers:
             topic_ids(config, [options.viewers])
