@@ -41,6 +41,10 @@ _ERRORS: Sequence[tuple[str, str]] = (
         "or `sort` return nothing.",
     ),
     (
+        r"'dict' object has no attribute",
+        'Its parts are under keys: write `["name"]` in place of `.name`.',
+    ),
+    (
         r"'[A-Z]\w+' object is not subscriptable",
         'Its parts are attributes: write `.name` in place of `["name"]`.',
     ),
@@ -141,7 +145,7 @@ def _the_difference(value: Any, expected: Any, path: str = "") -> tuple[str, Any
 
 
 def _named_parts(value: Any, expected: Any) -> Iterator[tuple[str, Any, Any]]:
-    if type(value) is type(expected) and (fields := getattr(expected, "__match_args__", ())):
+    if type(value) is (kind := type(expected)) and (fields := getattr(kind, "__match_args__", ())):
         yield from ((f".{f}", getattr(value, f), getattr(expected, f)) for f in fields)
     elif isinstance(value, dict) and isinstance(expected, dict):
         if value.keys() == expected.keys() and all(isinstance(key, str) for key in expected):

@@ -63,6 +63,7 @@ class Problem:
             found = NotYet(f"The check itself broke: {said}")
         finally:
             waiting.cancel()
+            waiting.join()
         self._checked, self._passed, self._skipped = answer, found is None, False
         if found is None:
             parts = Part("Discussion", self.discussion), *self._remember(answer), *warning(answer)

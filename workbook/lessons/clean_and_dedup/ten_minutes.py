@@ -108,7 +108,7 @@ ten_minutes = exercise(
     "smallest number. Why twelve? Ten minutes touch eleven slices, and one more is for a record "
     "from a machine whose clock is an hour ahead.",
     cases=[
-        case("`b` arrives between two `a`.", seconds(("a", 5), ("b", 6), ("a", 7))),
+        case("`a` and `b` are new, and then `a` isn't.", seconds(("a", 5), ("b", 6), ("a", 7))),
         case("The second `a` is in the next minute's slice.", seconds(("a", 59), ("a", 61))),
         case("Exactly ten minutes later it's still a duplicate.", seconds(("a", 30), ("a", 630))),
         case("Ten minutes and a millisecond later it counts.", seconds(("a", 30), ("a", 630.001))),

@@ -117,8 +117,6 @@ slowest_clock = exercise(
                                   (0, 12_100), (1, 12_400)), 2),
         case("The clock of partition 1 is 10, so second 10 isn't over there.",
              pages((0, 10_100), (0, 11_200), (1, 10_900)), 2),
-        case("The clock of partition 1 is 0, a second like any other. Then both are 1.",
-             pages((1, 100), (0, 500), (0, 1_200), (1, 1_300)), 2),
         case("Partition 1 hasn't delivered anything. It may still deliver views of second 10.",
              pages((0, 10_100), (0, 11_000), (0, 12_000)), 2),
         case("The same click completes seconds 10 and 11, and the earlier one is emitted first. "

@@ -125,6 +125,7 @@ replay = exercise(
              "9T12:00 #1 bike Ada", "9T12:01 #1 bike Ada"),
         told("The fence is 2, so the live query adds the record at offset 2 itself.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 bike Cy", fence=2),
+        told("The fence is 0: all records are the live query's.", "9T12:00 #1 bike Ada", fence=0),
         told("An action of the day arrives a day late, still before the fence: it counts.",
              "9T12:00 #1 bike Ada", "10T08:00 #2 bike Bob 10", "10T09:00 #3 bike Cy 9"),
         told("An action arrives on the day, but it happened on the day before.",

@@ -126,14 +126,15 @@ by_rule = exercise(
     "the seconds 10, 10, 11 and 12 give `(10, 2)` and `(11, 1)`.\n\n"
     "A late click that goes back to second 10 changes the second, too: 10 starts again at 1.",
     cases=[
-        case("The second changes twice, so two seconds are emitted, each with its own page views.",
+        case("The page views are in seconds 10, 10, 11 and 12. So the pairs are `(10, 2)`, then "
+             "`(11, 1)`: a second, and its count.",
              pages(10_200, 10_900, 11_100, 12_000)),
         case("One click completes nothing: its second is still open.", pages(10_200)),
         case("If you skip the two actions, the seconds are 10, 10 and 12.", AMONG),
         case("An action before the first page view completes nothing.",
              [ACTION, *pages(10_000, 11_000)]),
         case("The second jumps from 0, a second like any other, to 3: one change, so one pair.",
-             pages(0, 3_000)),
+             pages(0, 500, 3_000)),
         case("The fourth click is late. Second 10 was emitted and removed, so it starts again at "
              "1. Each change emits a pair, and so does the change back.",
              pages(10_100, 10_200, 11_000, 10_800, 11_500, 12_000)),
