@@ -22,13 +22,14 @@ from workbook.classroom.core import Problem
 from workbook.classroom.exercise import BY_CHANCE, SEED, Answer, Read, case, stub_of
 from workbook.classroom.frames import (
     Row,
+    Starts,
     collect_rows,
     described,
     difference,
     run_batches,
     without_new_queries,
 )
-from workbook.classroom.judging import Mistake, NotYet, not_callable_so
+from workbook.classroom.judging import Mistake, NotYet, import_all_of, not_callable_so
 from workbook.classroom.render import Rows
 from workbook.classroom.spark_causes import STARTS, broken, other_column_type
 from workbook.classroom.streams import cause_of_endless_state, cause_of_luck, cause_on_a_stream
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
 
 RANDOM_ROWS = 100
 """How many rows are drawn."""
+
+NO_ROWS = (
+    "It returns no row at all. Is the condition of its filter ever true? A text must be equal, "
+    "capital letters included, and a comparison with null is never true."
+)
 
 
 def frame_exercise(
@@ -91,6 +97,7 @@ class _OnFrames:
             return NotYet("This check needs Spark: write `check(answer, spark=spark)`.")
         if misuse := not_callable_so(answer, (None,)):
             return misuse
+        import_all_of(answer)
         with without_new_queries(spark):
             table = self._table(spark, [row for _, rows in self.cases for row in rows])
             found = self._on_tables(answer, table)
@@ -113,6 +120,8 @@ class _OnFrames:
         for idea in self.mistakes:
             if Counter(self._rows(idea.model, table)) == Counter(rows):
                 return NotYet(idea.cause, table=differs)
+        if not rows:
+            return NotYet(NO_ROWS, table=differs)
         for why, given in self.cases:
             alone = self._table(table.sparkSession, given)
             found = collect_rows(answer, alone, list(types))
@@ -141,7 +150,7 @@ class _OnFrames:
             if tried.timed_out:
                 return broken(answer, tried)
             cause = cause_on_a_stream(tried) or cause_of_luck(answer(table))
-        cause = STARTS if started.queries else cause
+        cause = STARTS if started.queries or isinstance(tried.error, Starts) else cause
         if not cause and not cause_of_endless_state(described(self.reference, table)):
             cause = cause_of_endless_state(tried)
         if cause or not self.micro_batches:

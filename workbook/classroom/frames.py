@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 from workbook.classroom.calls import Attempt, attempt
 from workbook.classroom.judging import NotYet
@@ -66,10 +67,17 @@ def difference(columns: Sequence[str], found: Sequence[Row], expected: Sequence[
     return tuple(lines)
 
 
+class Starts(Exception):
+    """A query was started where it should be described only."""
+
+
 def described(answer: Callable[..., Any], frame: DataFrame) -> Attempt:
     """Call the answer with a stream: nothing runs there, so a long wait is an endless loop."""
+    from pyspark.sql.streaming import DataStreamWriter
+
     spark = frame.sparkSession
-    with warnings.catch_warnings():
+    starts = patch.object(DataStreamWriter, "start", side_effect=Starts)
+    with warnings.catch_warnings(), starts:
         warnings.simplefilter("ignore")  # what is said of a stream would only confuse
         return attempt_on_spark(spark, answer, stream_like(frame), seconds=DESCRIBING_SECONDS)
 

@@ -51,6 +51,8 @@ _PLANNED = {
     r"\b(current_date|current_timestamp|now|localtimestamp)\(": BY_THE_CLOCK,
     r"approx_count_distinct\(": "`approx_count_distinct` gives only an estimate, which is wrong "
     "where there are more rows. Here every row counts: `count` gives their exact number.",
+    r"\bJoin ": "a join keeps every row that both of its sides ever had, to find the rows that may "
+    "still come. One aggregate is enough.",
     "FlatMapGroupsIn": "a Python function over each group sees the rows of one micro-batch alone, "
     "so it would start from nothing in each. The aggregates of `agg` keep their state.",
 }

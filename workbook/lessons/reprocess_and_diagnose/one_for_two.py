@@ -4,7 +4,6 @@ from collections import defaultdict
 from datetime import datetime, timedelta
 from itertools import count
 
-from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.classroom.exercise import case, wrong
@@ -32,18 +31,13 @@ def wrongly_dropped(records):
     return compared.where("NOT repeat").select("partition", "offset")  # fmt: skip
 
 
-def by_windows(records):
-    by_time = Window.orderBy("arrival").rangeBetween(-600_000, 0)
-    users, copies = (
-        by_time.partitionBy("partition", "ad", "type", "user", *more) for more in ([], ["hash"])
-    )
-    counted = records.where("reason IS NULL").select(
-        "partition",
-        "offset",
-        F.count("*").over(users).alias("near"),
-        F.count("*").over(copies).alias("equal"),
-    )
-    return counted.where("near > 1 AND equal = 1").select("partition", "offset")  # fmt: skip
+def by_joins(records):
+    good = records.where("reason IS NULL")
+    later, earlier = good.alias("b"), good.alias("a")
+    near = " AND ".join([*(f"a.{name} = b.{name}" for name in USER), NEAR, "a.offset < b.offset"])
+    some = later.join(earlier, F.expr(near), "left_semi").alias("b")
+    none = some.join(earlier, F.expr(f"{near} AND a.hash = b.hash"), "left_anti")
+    return none.select("partition", "offset")
 
 
 NEAR, USER = "a.arrival >= b.arrival - 600000", ("partition", "ad", "type", "user")
@@ -77,7 +71,7 @@ def placed(records, begin, offset):
     """Return rows of the archive; ``late`` (minutes) is how long before its arrival it happened."""
     rows, offsets = [], defaultdict(lambda: count(offset))
     for minute, digest, user, ad, kind, partition, late, reason in records:
-        arrival = int((begin + timedelta(minutes=minute)).timestamp() * 1000)
+        arrival = round((begin + timedelta(minutes=minute)).timestamp() * 1000)
         time = arrival - late * 60_000
         rows.append((partition, next(offsets[partition]), arrival, digest, ad, kind, user, time,
                      day_of(time), reason))  # fmt: skip
@@ -112,8 +106,8 @@ one_for_two = frame_exercise(
     "`offset` of each record that only the buggy rule drops, each once.\n\n"
     "Such a record has at least one earlier neighbour, and none of these neighbours has "
     "its `hash`. An earlier neighbour has the same `partition`, `ad`, `type` and `user`, a smaller "
-    "`offset`, and an `arrival` at most 600,000 ms earlier. Ignore records whose `reason` isn't "
-    "null: they were rejected.\n\n"
+    "`offset`, and an `arrival` that is equal or at most 600,000 ms earlier. Ignore records whose "
+    "`reason` isn't null: they were rejected.\n\n"
     "User 1 views the bike at offsets 0, 1 and 2, a minute apart. Offset 2 has the hash of "
     "offset 0. Return offset 1 only, because offset 2 is a true repeat.",
     schema="partition INT, offset BIGINT, arrival BIGINT, hash BIGINT, ad STRING, type STRING, "
@@ -130,7 +124,10 @@ one_for_two = frame_exercise(
              at(0, 1), at(0, 3, user=2, partition=1), at(1, 2, partition=1)),
         told("The same offsets on two partitions: a true repeat on partition 1, none on 0.",
              at(0, 1), at(1, 2), at(0, 3, partition=1), at(1, 3, partition=1)),
-        told("Eleven minutes are too far apart.", at(0, 1), at(11, 2)),
+        told("Ten minutes and a millisecond are too far apart.",
+             at(0, 1), at(600_001 / 60_000, 2)),
+        told("Both records arrive in the same millisecond, and the smaller offset is the earlier.",
+             at(0, 1), at(0, 2)),
         told("Exactly ten minutes are near enough.", at(0, 1), at(10, 2)),
         told("One view before midnight, and one after it.", at(718, 1), at(721, 2)),
         told("The second view happened an hour before it arrived.", at(0, 1), at(1, 2, late=60)),
@@ -143,14 +140,14 @@ one_for_two = frame_exercise(
     ],
     streams=False,  # an archive is a table
     draw=draw,
-    right=[by_windows],
+    right=[by_joins],
     wrong=[
         wrong("It compares a record only with records of the same day. The query compares "
               "records whose arrivals are at most ten minutes apart, even across midnight.",
               joined(near="a.day = b.day"), joined(same=(*USER, "day"))),
         wrong("It compares records of different partitions. Each partition has a state of its "
               "own, so the query never compares these.",
-              joined(same=USER[1:]), joined(same=USER[1:], order="a.arrival < b.arrival")),
+              joined(same=USER[1:])),
         wrong("It returns true repeats, too. They have the bytes of an earlier neighbour, so the "
               "repaired query drops them as well: compare the hashes.", joined(keep="true")),
         wrong("One earlier neighbour with another hash isn't enough. If another earlier neighbour "
@@ -166,6 +163,8 @@ one_for_two = frame_exercise(
         wrong("It takes each record for its own neighbour, so each is a true repeat. Compare the "
               "offsets by `<`.", joined(order="a.offset <= b.offset")),
         wrong("It has no limit of ten minutes.", joined(near="true")),
+        wrong("Two records may arrive in the same millisecond. Only the offset says which is the "
+              "earlier.", joined(order="a.arrival < b.arrival")),
         wrong("It uses rejected records. Leave out records with a `reason`, as earlier and as "
               "later ones.", joined(good=("true", "true")), joined(good=("true", "reason IS NULL")),
               joined(good=("reason IS NULL", "true"))),

@@ -29,16 +29,18 @@ def in_sql(clicks):
 PAGES, TIME = "click_type = 'Page'", "timestamp_millis(timestamp)"
 
 
-def counted(keep=PAGES, time=TIME, delay="5 seconds", by="", views="count(*)"):
+def counted(
+    keep=PAGES, time=TIME, delay="5 seconds", by="", views="count(*)", keys=(),
+    second="unix_seconds(group.start)",
+):  # fmt: skip
     """Build the query with some parts changed, as the wrong answers need it."""
 
     def answer(clicks):
         timed = clicks.where(keep).selectExpr("*", f"{time} AS time")
         timed = timed.withWatermark("time", delay) if delay else timed
         group = F.expr(by) if by else F.window("time", "1 second")
-        groups = timed.groupBy(group.alias("group")).agg(F.expr(views).alias("views"))
-        second = "group AS second" if by else "unix_seconds(group.start) AS second"
-        return groups.selectExpr(second, "views")
+        groups = timed.groupBy(group.alias("group"), *keys).agg(F.expr(views).alias("views"))
+        return groups.selectExpr(f"{'group' if by else second} AS second", "views")
 
     return answer
 
@@ -105,7 +107,8 @@ per_second_on_spark = frame_exercise(
     "second and a watermark with a delay of five seconds, so that Spark can drop old seconds.",
     schema=SCHEMA,
     cases=[
-        case("The two views are 999 ms apart, in one second.", click(0), click(999)),
+        case("Two views of two pages, 999 ms apart: one row, for the second in which both began.",
+             click(0), click(999, name="/shoes", tab="t2", browser="Safari")),
         case("One view in second 10, and one in second 11.", click(10_200), click(11_000)),
         case("An action, a scroll and the end of a view aren't page views.",
              click(20_000), click(20_100, "Action", "/buy"), click(20_200, "PageLeave"),
@@ -135,6 +138,11 @@ per_second_on_spark = frame_exercise(
               "equal to `Page`.", counted("timestamp IS NOT NULL"),
               counted("click_type <> 'Action'"), counted("click_type LIKE 'Page%'"),
               counted("name LIKE '/%'")),
+        wrong("A second has several rows. Group by the window alone.",
+              *(counted(keys=[key]) for key in ("name", "event_id", "tab_id", "browser"))),
+        wrong("`second` is another number than expected. It's the window's start, in seconds since "
+              "1970.", *(counted(second=f"{how}(group.{end})") for how, end in (
+                  ("unix_seconds", "end"), ("second", "start"), ("unix_millis", "start")))),
         wrong("It groups by `arrival`. A view belongs to the second in which it happened: use its "
               "`timestamp`.", counted(time="arrival")),
         wrong("It counts distinct values or drops duplicates, so an event that was delivered twice "

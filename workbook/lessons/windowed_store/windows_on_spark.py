@@ -109,9 +109,11 @@ windows_on_spark = frame_exercise(
     cases=[
         case("Three commits are in the window from 1700000040000. Offset 12 is the highest.",
              commit("Ada", 12, 4.999, 30), commit("Ada", 3, 0, 10), commit("Ada", 7, 2, 20)),
-        case("The second commit is in the next window. Its `committed` doesn't fit into an INT.",
+        case("One commit in each of two windows: two rows. (The second `committed` needs a "
+             "BIGINT.)",
              commit("large", 13, 4.999, 30), commit("large", 14, 5, LARGE)),
-        case("The group was set back to 0, and that commit has the highest `offset`.",
+        case("The group was set back to 0. That commit has the highest `offset`, so it's the "
+             "newest: choose by `offset`, not by `committed`.",
              commit("reset", 3, 1, 900), commit("reset", 9, 2, 0)),
         case("The group reads three partitions but gets one row, because offset 8 is the highest.",
              commit("spreads", 6, 2, 7, partition=1), commit("spreads", 8, 3, 3, "returns"),
