@@ -379,25 +379,15 @@ def test_a_value_of_another_form_is_told_so(value, expected, cause):
 
 
 def test_a_type_or_a_none_that_is_right_elsewhere_is_no_cause():
-    check = by_cases(
-        [Case((1,), {"a": 1}, OF_THE_CASE), Case((2,), "delete", ""), Case((3,), None, "")]
-    )
-    assert check(lambda n: "delete").cause == OF_THE_CASE
-    assert (
-        check(lambda n: [] if n > 3 else None).cause
-        == f"It returns None for this input. {OF_THE_CASE}"
-    )
+    check = by_cases([Case((1,), {}, OF_THE_CASE), Case((2,), "a", ""), Case((3,), None, "")])
+    assert check(lambda n: "a").cause == OF_THE_CASE
+    assert check(lambda n: n if n > 3 else None).cause.endswith(OF_THE_CASE)
     assert "no `return` is reached" in check(lambda n: None).cause
-
-
-def test_where_values_are_yielded_print_and_return_are_told_so():
     check = by_cases([Case((1,), [1], "")], yields=True)
     assert check(lambda n: print(n)).cause.startswith("`yield` each value")
 
 
-def test_an_import_that_takes_long_is_no_endless_loop_and_a_long_check_says_so(
-    q, capsys, monkeypatch, tmp_path
-):
+def test_a_slow_import_is_no_loop_and_a_long_check_says_so(q, capsys, monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "a_slow_package.py").write_text("import time; time.sleep(2.2)")
 
@@ -406,7 +396,7 @@ def test_an_import_that_takes_long_is_no_endless_loop_and_a_long_check_says_so(
 
         return right(clicks)
 
-    assert "One view" not in q.check(imports).part(CAUSE)
+    assert q.check(imports).correct
     assert "The check is still trying" in capsys.readouterr().out
 
 

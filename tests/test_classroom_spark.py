@@ -96,7 +96,8 @@ def counted_twice(clicks):
 
 BROKEN = [
     (started, "the notebook starts the query"),
-    (lambda c: started(c) if c.isStreaming else views(c), "the notebook starts the query"),
+    (lambda c: started(c).awaitTermination() if c.isStreaming else views(c), "starts the query"),
+    (lambda c: views(c.where("kind = 'page'")), "It returns no row at all"),
     (raises_on_a_worker, "has no attribute 'uper', on one of Spark's workers"),
     (lambda c: views(c).collect(), "A DataFrame is asked for, and its value is of type list"),
     (lambda c: views(c).toPandas(), "DataFrame of pandas"),
