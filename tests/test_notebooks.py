@@ -173,6 +173,10 @@ def test_a_sentence_stands_before_each_code_cell(notebook: dict[str, Any]) -> No
     assert found == [], "these code cells have no text cell right before them"
 
 
+def test_a_named_query_can_be_interrupted_and_started_again(path: Path) -> None:
+    assert all("in spark.streams.active:" in t for t in texts(path, "code") if ".queryName(" in t)
+
+
 def test_the_readme_has_a_line_for_it_with_its_minutes(path: Path) -> None:
     readme = (path.parents[1] / "README.md").read_text().splitlines()
     begin = f"| [{path.stem}](notebooks/{path.name}) |"
