@@ -327,7 +327,7 @@ def test_a_loop_of_ones_own_is_killed_behind_a_refused_metric(
     assert "your-own-loop" in str(outcome)
     [tape] = outcome.pictures
     assert told(tape, "not published: lost") == len(outcome.verdict.missing), str(outcome)
-    assert told(tape, "published: read again") == len(outcome.verdict.duplicated), str(outcome)
+    assert told(tape, "and published: read again") == len(outcome.verdict.duplicated), str(outcome)
     assert told(tape, "not published: read again") > 0
     assert tape.words in str(outcome)
     assert tape.figure in outcome._repr_html_()
