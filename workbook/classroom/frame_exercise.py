@@ -128,7 +128,8 @@ class _OnFrames:
             if isinstance(found, NotYet):
                 return found
             if shown := self._difference(found[1], alone, why):
-                return NotYet(other_type or why, table=shown)
+                here = "" if found[1] else "It returns no row for these. "
+                return NotYet(other_type or here + why, table=shown)
         return NotYet(other_type or BY_CHANCE, table=differs)
 
     def _difference(self, rows: Sequence[Row], table: DataFrame, name: str = "") -> Rows:

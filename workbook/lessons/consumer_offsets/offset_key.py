@@ -88,7 +88,6 @@ offset_key = exercise(
              of("shop", "", 0, 2)[:8]),
         case("Kind 257, `01 01`, isn't a commit.", of("shop", "clicks", 3, 257)),
         case("Kind 256, `01 00`, isn't a commit.", of("shop", "clicks", 3, 256)),
-        case("Kind -1 isn't a commit.", of("shop", "clicks", 3, -1)),
         case("A record may have no key: `None`.", None),
         case("An empty key has no kind.", b""),
         case("A key of one byte has no kind.", b"\x00"),
