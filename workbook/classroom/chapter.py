@@ -28,7 +28,7 @@ from workbook.classroom.questions import Prediction
 from workbook.errors import QueryFailed
 from workbook.kafka.application import Closes, Loop
 from workbook.kafka.readers import read_dead_letters
-from workbook.kafka.require import require_broker, require_topic
+from workbook.kafka.require import require_topic
 from workbook.kafka.tail import Tail
 from workbook.stack.addresses import kafka
 from workbook.stack.process import end_now, family, spawn
@@ -266,7 +266,7 @@ class Chapter:
         try:
             live.wait(asked, timeout=seconds, what=what)
         except TimeoutError:
-            require_broker(self.config)  # a query waits in silence where it's away
+            self.broker.check()  # a query waits in silence where it's away
             for loop in self._loops:
                 loop.check()
             raise

@@ -59,7 +59,6 @@ KNOWN = {n: to for to, also in TABLE.items() for n in (to, *also) if n and not n
 IN_JAAS = {"username": USER, "password": PASSWORD, "clientId": CLIENT, "clientSecret": SECRET}
 IN_JAAS |= {"scope": SCOPE}
 HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
-NO_SETTING = "a line that is no setting"  # it may be a key's
 PEM = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.+?-----END \1-----", re.DOTALL)
 
 
@@ -98,7 +97,8 @@ def given() -> dict[str, Given]:
         if value and re.match("KAFKA_(SECURITY|SASL|SSL)_", variable):
             said.append((variable[6:].lower().replace("_", "."), Given(value, variable)))
     if more := [(n, one.name) for n, one in said if n not in KNOWN and n != JAAS]:
-        shown = (name if re.fullmatch("[a-z.]{1,60}", n) else NO_SETTING for n, name in more)
+        key = "a line that is no setting"  # it may be a key's
+        shown = (name if re.fullmatch("[a-z.]{1,60}", n) else key for n, name in more)
         _refuse(
             "Expected only settings for the connection and the login, but got "
             f"{', '.join(dict.fromkeys(shown))}. Correct what is misspelt, and leave the rest "
@@ -232,12 +232,6 @@ def _pems(one: Given, store: str, password: str = "") -> tuple[str, str]:
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.serialization import pkcs12
 
-    def unlocked(pem: bytes, password: str) -> Any:
-        try:
-            return serialization.load_pem_private_key(pem, password.encode() or None)
-        except TypeError:  # it has none, or needs one
-            return serialization.load_pem_private_key(pem, None)
-
     if "-----BEGIN" in one.value:  # not shown: it may be a key
         _refuse(f"{one.name} is a text. Write it to a file, and name the file")
     try:
@@ -248,7 +242,9 @@ def _pems(one: Given, store: str, password: str = "") -> tuple[str, str]:
     keys = [block for kind, block in blocks if kind.endswith(b"PRIVATE KEY")]
     try:
         if blocks:
-            key = unlocked(keys[0], password or store) if keys else None
+            locked = any(b"ENCRYPTED" in block for block in keys)  # in its head
+            word = (password or store).encode() if locked else None
+            key: Any = serialization.load_pem_private_key(keys[0], word) if keys else None
             found = [x509.load_pem_x509_certificate(b) for k, b in blocks if k == b"CERTIFICATE"]
         else:
             held = pkcs12.load_pkcs12(raw, store.encode() or None)

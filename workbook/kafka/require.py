@@ -59,14 +59,6 @@ def require_topic(config: Mapping[str, Any], topic: str, timeout: float = ANSWER
     raise KafkaException(found.error)
 
 
-def require_broker(config: Mapping[str, Any]) -> None:
-    """Raise ``BrokerUnreachable`` unless the broker answers within ``ANSWER_S`` seconds."""
-    try:
-        admin(config).list_topics(timeout=ANSWER_S)
-    except KafkaException as failure:
-        raise unreachable(config, ANSWER_S) from failure
-
-
 def topic_ids(
     config: Mapping[str, Any],
     reads: Iterable[str],
