@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +17,6 @@ from confluent_kafka.admin import (
     AclOperation,
     AclPermissionType,
     AdminClient,
-    NewTopic,
     ResourcePatternType,
     ResourceType,
 )
@@ -27,7 +25,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import pkcs12
 from cryptography.x509.oid import NameOID
-from labs import DEADLINE, until
+from labs import DEADLINE
 
 from workbook.stack import kafka, ports
 from workbook.stack.jars import class_path
@@ -73,16 +71,6 @@ super.users=User:admin;User:ANONYMOUS
         if protocol == "SASL_SSL"
     )
 )
-
-
-SECOND = """\
-process.roles=broker
-node.id=2
-listeners=open://127.0.0.1:{port}
-advertised.listeners=open://127.0.0.1:{port}
-inter.broker.listener.name=open
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,open:PLAINTEXT
-"""
 
 
 @dataclass(frozen=True)
@@ -132,23 +120,6 @@ class Secured:
     def admin(self) -> AdminClient:
         """A client that may do everything."""
         return AdminClient({"bootstrap.servers": self.at["open"], "log_level": 0})
-
-    def lacking(self, topic: str, folder: Path) -> None:
-        """Create a topic of which one of two replicas is down; both must be in sync."""
-        voters = re.search(r"voters=1@.*:(\d+)", (self.folder / "server.properties").read_text())
-        assert voters is not None
-        made = NewTopic(topic, 1, config={"min.insync.replicas": "2"}, replica_assignment=[[1, 2]])
-        admin = self.admin
-
-        def in_sync(number: int) -> bool:
-            found = admin.list_topics(timeout=DEADLINE).topics[topic].partitions
-            return bool(found) and len(found[0].isrs) == number
-
-        with OwnBroker(folder, kafka.SETTINGS + SECOND, controller=int(voters[1])):
-            until(lambda: len(admin.list_topics(timeout=DEADLINE).brokers) == 2, "a second broker")
-            admin.create_topics([made])[topic].result(DEADLINE)
-            until(lambda: in_sync(2), "both replicas")
-        until(lambda: in_sync(1), "one replica")
 
     def slow(self, user: str) -> None:
         """Give a user a quota of a few bytes a second, by Kafka's own tool."""
