@@ -6,8 +6,6 @@ The records are those that 70 real groups have left in ``__consumer_offsets``, a
 topic of as many partitions. No figure is printed before each run has counted every record.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import secrets

@@ -1,7 +1,5 @@
 """The time from an ad action's arrival until its count can be read in PostgreSQL."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -17,8 +17,6 @@ With --viewers: the same actions with and without the join to a table of as many
 in one session, after a run of each that isn't measured. The ratio is that of a pair.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os

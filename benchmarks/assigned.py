@@ -6,8 +6,6 @@ The rate: small records in 50 partitions, counted with all their bytes; the firs
 delay: from a group's commit to its row in ``foreachBatch``, read from ``__consumer_offsets``.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import secrets

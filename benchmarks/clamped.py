@@ -6,8 +6,6 @@ Two topics of 4 partitions with events at the same rate, read from the earliest 
 offset, into a count. No figure is printed before each source has counted every message.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import secrets

@@ -9,8 +9,6 @@ verdict, or if a variant that promises nothing makes no mistake in any run: then
 says that it does, would be wrong.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import secrets

@@ -8,8 +8,6 @@ store, or 500 groups are. Mark: 150 ms of CPU (median). No Spark, no Kafka: what
 to ask for the ends isn't in it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

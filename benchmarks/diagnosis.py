@@ -8,8 +8,6 @@ messages: the first time in a session that has read nothing yet, and --runs time
 figure is printed before the counts of the archive are those of the generator's ledger.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -9,8 +9,6 @@ ours in a fresh session (cold), and again in the same one (warm). No figure is p
 ledger has found each visit whole and once.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

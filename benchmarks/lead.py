@@ -8,8 +8,6 @@ micro-batch, and the state's bytes on disk then. No figure is printed before the
 each visit whole and once.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import secrets

@@ -3,8 +3,6 @@
 python benchmarks/live_views.py [SECONDS]     clicks come at 50 and at 20,000 a second
 """
 
-from __future__ import annotations
-
 import sys
 
 import nbformat

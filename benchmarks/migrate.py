@@ -7,8 +7,6 @@ second time warm. Then `run migrate` is killed by SIGKILL once three ranges are 
 started again. No figure is printed before each day is equal in both tables.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import secrets

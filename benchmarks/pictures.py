@@ -4,8 +4,6 @@
 of a killed program instead, from the real run in ``data/pictures.json``.
 """
 
-from __future__ import annotations
-
 import html
 import shutil
 import sys

@@ -9,8 +9,6 @@ the same in Kafka Streams with its cache on (see benchmarks/peers). No figure is
 the table equals what DuckDB computes from the records.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

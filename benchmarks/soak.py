@@ -8,8 +8,6 @@ quantity *grows* if its median rises twice from third to third of the run's seco
 more than 2 % an hour and twice the noise (the median distance from the least-squares line).
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import secrets

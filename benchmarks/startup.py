@@ -5,8 +5,6 @@
 Each figure comes from fresh processes; the median of the runs is printed with its range.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import statistics

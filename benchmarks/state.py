@@ -9,8 +9,6 @@ changes of random keys, their rate over a whole cycle of folding and the worst o
 memory of Spark's Java and of its Python workers.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import secrets

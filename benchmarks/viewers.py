@@ -7,8 +7,6 @@ square of 32 draws). Then one day of 3,000,000 views: ads by Zipf's law, users e
 is the table in PostgreSQL: a micro-batch that touches 10,000 pairs of ad and day.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import statistics

@@ -8,8 +8,6 @@ one (warm), and so does the native window of chapter 02. No figure is printed be
 letters are what the stream's own expectation says.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import secrets

@@ -9,8 +9,6 @@ bytes and six offsets. Marks: p50 2 ms, p99 20 ms, of the time on the clock; the
 it shows how much of that was waiting, for a core or a disk. No Spark, no Kafka.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import random

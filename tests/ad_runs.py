@@ -1,7 +1,5 @@
 """Runs of the ad statistics on real servers, over a topic of their own."""
 
-from __future__ import annotations
-
 import secrets
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The notebooks as tests read them: their cells, and where the exercises stand."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Debian's Chromium, and what axe-core finds on one of its pages."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

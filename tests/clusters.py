@@ -4,8 +4,6 @@ They run as another user, with a Python and packages of their own, in a mount na
 the checkout is an empty folder. Only one folder is for both, as a mounted one would be.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

@@ -1,7 +1,5 @@
 """A sink that keeps the last row of each key, for tests to look at."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

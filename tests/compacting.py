@@ -1,7 +1,5 @@
 """Compacts a topic now: closes its segments, and waits until the broker has cleaned them."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """One lab of its own for the whole test run: a real broker and a real Spark."""
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A changelog of files, each of them a micro-batch of a query, and what the query emits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The records of ``data/hostile.jsonl``, and a topic that has each of them between good ones."""
 
-from __future__ import annotations
-
 import json
 import time
 from base64 import b64decode

@@ -1,7 +1,5 @@
 """A notebook's kernel, cell by cell."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

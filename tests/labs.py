@@ -1,7 +1,5 @@
 """A lab of its own for a test, and the question what it left behind."""
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

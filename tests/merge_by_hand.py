@@ -1,7 +1,5 @@
 """The merge message by message, in plain Python: the oracle of the merge in columns."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 

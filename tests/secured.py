@@ -1,7 +1,5 @@
 """A broker as a company has it: certificates, passwords, rules, and nothing made by itself."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager

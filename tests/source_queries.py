@@ -1,7 +1,5 @@
 """Queries on a source of ours, and what their micro-batches gave."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The ledger of ad actions: what is lost, counted twice, or not accounted for."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Who reads what, from the broker's own records: the table equals what the admin client answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What chapter 41 has of its own: a picture of two commits, and programs beside the notebook."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

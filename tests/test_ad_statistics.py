@@ -1,7 +1,5 @@
 """Ad statistics: what counts, what is a duplicate, and that every record is accounted for."""
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Callable

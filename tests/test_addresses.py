@@ -1,7 +1,5 @@
 """Registry, database, Cassandra: the lab's own keep what they have, others are checked."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import socket

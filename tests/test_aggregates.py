@@ -1,7 +1,5 @@
 """Each aggregate by itself: changes in, results out; what is nothing, what is too much."""
 
-from __future__ import annotations
-
 import pickle
 from collections import defaultdict
 from collections.abc import Mapping

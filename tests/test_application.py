@@ -1,7 +1,5 @@
 """Loops end and say what went wrong; an application joins a group, commits, leaves, is killed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

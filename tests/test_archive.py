@@ -1,7 +1,5 @@
 """The archive: each record is one row with its facts, once, and a folder belongs to one query."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import shutil

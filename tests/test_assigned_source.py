@@ -1,7 +1,5 @@
 """The source that reads a topic by plain assignment: an internal one, compacted, transactional."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What a chapter shows, for those who read it by other means: axe-core on its exported page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

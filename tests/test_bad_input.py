@@ -4,8 +4,6 @@ Each table has good and bad records of one stream. They are read by the rules in
 Spark, which sends the bad ones to a real topic of dead letters.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

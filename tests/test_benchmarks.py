@@ -1,7 +1,5 @@
 """Each benchmark runs to its end; its figures for tiny inputs mean nothing."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The static pages of `make book`: read on a phone and on a screen, and by axe-core."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A broker of one's own: used, logged in to, and never harmed."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import Future
 from dataclasses import replace

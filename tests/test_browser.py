@@ -3,8 +3,6 @@
 `WORKBOOK_SCREENSHOTS=docs/images` keeps the pictures, one of which stands in the README.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A chapter's topics, shop and views on the real broker; and its predictions and questions."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

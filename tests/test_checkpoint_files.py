@@ -1,7 +1,5 @@
 """The files of a checkpoint, as Spark names them: each with its micro-batch and its time."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a checkpoint was made for, and who has it: asked before Spark starts."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The clamp: never beyond the lead, and never a stall while something may be read."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

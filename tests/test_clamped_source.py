@@ -1,7 +1,5 @@
 """The clamped source on a real broker: what it reads, when it stops, and what it refuses."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

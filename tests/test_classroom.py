@@ -1,7 +1,5 @@
 """The check of an answer: its outcomes, its causes, and answers that misbehave."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 import json

@@ -1,7 +1,5 @@
 """The check of an answer from DataFrame to DataFrame, on a real Spark."""
 
-from __future__ import annotations
-
 import time
 
 import psutil

@@ -1,7 +1,5 @@
 """The command line on real servers, as a user types it."""
 
-from __future__ import annotations
-
 import re
 import signal
 import time

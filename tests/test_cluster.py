@@ -1,7 +1,5 @@
 """Each system on a standalone cluster that can read nothing of ours, while a worker is killed."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

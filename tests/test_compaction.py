@@ -1,7 +1,5 @@
 """Compaction on a real broker: what goes, what stays, and how long it takes."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from typing import Any

@@ -4,8 +4,6 @@ No Docker engine is needed. What can be run without one is run: the broker with 
 that the Kafka image would get, the registry's health check, the script that makes a password.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import socket

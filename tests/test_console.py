@@ -1,7 +1,5 @@
 """The line that commands write over, on a terminal and elsewhere."""
 
-from __future__ import annotations
-
 import os
 import sys
 

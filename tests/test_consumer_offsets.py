@@ -1,7 +1,5 @@
 """``__consumer_offsets`` decoded in columns: the same as record by record, whatever comes."""
 
-from __future__ import annotations
-
 import random
 import struct
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Learners' copies: a newer chapter comes beside one's work, never over it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

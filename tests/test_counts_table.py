@@ -1,7 +1,5 @@
 """The counts in a real PostgreSQL: each micro-batch once, whoever writes and whatever fails."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

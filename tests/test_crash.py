@@ -1,7 +1,5 @@
 """The crash lab: real processes, real kill -9, and what the ledger says of it."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """The judge of the table of groups that was killed sees what is wrong in stores and topic."""
 
-from __future__ import annotations
-
 import secrets
 import sqlite3
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """Where a process of the crash lab kills itself: counted passes, commits and micro-batches."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

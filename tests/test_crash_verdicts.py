@@ -1,7 +1,5 @@
 """What the crash lab's verdict on the table of share holders counts, without a server."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """Who the viewers are: the table of viewers, joined to the actions, and the groups on the page."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import pandas as pd

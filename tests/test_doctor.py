@@ -1,7 +1,5 @@
 """Every fault is named with its fix in under ten seconds, and a healthy machine has none."""
 
-from __future__ import annotations
-
 import re
 import secrets
 import shutil

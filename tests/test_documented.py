@@ -1,7 +1,5 @@
 """What README, docs, programs and ``--help`` tell to type parses; README's card is the check's."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -1,7 +1,5 @@
 """The ends of partitions, asked again and again: by a client put in, and on real brokers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Errors of Kafka and Spark in a notebook: each one real, and the cell says what to do."""
 
-from __future__ import annotations
-
 import json
 import logging
 import time

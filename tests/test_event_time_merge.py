@@ -1,7 +1,5 @@
 """Two topics merged on Spark: what both complete is emitted, once, whatever stands still."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Iterator

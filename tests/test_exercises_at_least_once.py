@@ -1,7 +1,5 @@
 """Chapter 04's exercises: what their declarations don't prove."""
 
-from __future__ import annotations
-
 from workbook.lessons.at_least_once.after_the_kill import _LOG
 from workbook.pipelines.page_views.metrics import Seconds
 from workbook.streams.events.clicks import Click, ClickType

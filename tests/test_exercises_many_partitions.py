@@ -1,7 +1,5 @@
 """Chapter 05's exercises: what their declarations don't prove."""
 
-from __future__ import annotations
-
 import os
 
 from pyspark.sql import functions as F  # noqa: N812

@@ -1,7 +1,5 @@
 """Chapter 01's exercise on Spark: what its card shows, and what it says without a session."""
 
-from __future__ import annotations
-
 from workbook.lessons.page_view_counter.on_spark import counted, on_spark
 
 

@@ -1,7 +1,5 @@
 """Chapter 20's filter: what it emits is what a table downstream needs, and what ours emits."""
 
-from __future__ import annotations
-
 from workbook.lessons.positions_table.filtered_table import at, filtered, is_us
 
 

@@ -1,7 +1,5 @@
 """Chapter 21's exercises: the adder and the subtractor undo each other over many changes."""
 
-from __future__ import annotations
-
 import random
 
 from workbook.lessons.us_share_holders.changes_of_an_update import changes

@@ -1,7 +1,5 @@
 """Chapter 02's exercises: what their declarations don't prove."""
 
-from __future__ import annotations
-
 from workbook.lessons.views_per_second.per_second_on_spark import (
     per_second_on_spark,
     views_per_second,

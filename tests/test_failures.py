@@ -1,7 +1,5 @@
 """Which line of Spark's stack traces a user of ``workbook run`` gets to see."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The gallery: one picture of each kind, from recorded runs, and the chapters that draw it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

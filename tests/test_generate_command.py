@@ -1,7 +1,5 @@
 """``workbook generate``: which stream the options describe, and which topic it makes."""
 
-from __future__ import annotations
-
 import re
 import signal
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """Generated streams: repeatable, the same however they are cut, and what their facts say."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import subprocess

@@ -1,7 +1,5 @@
 """What is said about a group: its state, its client ids, who shares it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Kafka's own records of groups: real bytes, every version, and bytes that are none."""
 
-from __future__ import annotations
-
 import struct
 
 import pytest

@@ -1,7 +1,5 @@
 """A board of groups beside a notebook: lag in messages and seconds, drawn while a loop samples."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from typing import Any

@@ -1,7 +1,5 @@
 """The dashboard's model: rows worst first, with what is known of their lag."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Chapters count each good record between hostile ones (data/hostile.jsonl): people copy them."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

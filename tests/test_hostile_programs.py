@@ -1,7 +1,5 @@
 """Whatever arrives, a program to take home goes on, and says what it has lost."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import time

@@ -1,7 +1,5 @@
 """Hostile records (data/hostile.jsonl) between good ones: every system counts all good ones."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

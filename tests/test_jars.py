@@ -1,7 +1,5 @@
 """Jars are checked at every start; what is missing or damaged is fetched again, and only that."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

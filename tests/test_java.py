@@ -1,7 +1,5 @@
 """The ways in which Java can be wrong, told apart."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A join in a bucket, without Spark: random changelogs of two tables against a recomputation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 from unittest import mock

@@ -1,7 +1,5 @@
 """JupyterLab that ends before it answers: another lab was quicker with the port."""
 
-from __future__ import annotations
-
 import http.server
 import subprocess
 import sys

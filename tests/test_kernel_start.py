@@ -1,7 +1,5 @@
 """A restarted kernel of the lab: a name that is gone is explained, and `recover()` helps."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What a kill found, as a tape: which records were in memory alone, and what a restart does."""
 
-from __future__ import annotations
-
 from workbook.crashlab.crashes.base import Traced
 from workbook.crashlab.kill_pictures import Stopped, tapes
 from workbook.crashlab.plan import READ, NoteRead, read_in

@@ -1,7 +1,5 @@
 """A table that follows a changelog, on the real Spark: rows, filter, groups and their state."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How far a group is behind, from samples put in by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

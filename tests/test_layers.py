@@ -1,7 +1,5 @@
 """An import only points down: the rooms of the package from the lowest floor up."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

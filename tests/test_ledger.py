@@ -1,7 +1,5 @@
 """The ledger finds exactly the anomalies that a test plants, and names the very events."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

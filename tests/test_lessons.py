@@ -3,8 +3,6 @@
 After rustlings, whose CI proves that each stub fails and each solution passes.
 """
 
-from __future__ import annotations
-
 import inspect
 import io
 import textwrap

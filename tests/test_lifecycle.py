@@ -1,7 +1,5 @@
 """Nothing outlives the lab, and nothing that is still used ends."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -1,7 +1,5 @@
 """No relative link is dead: in the repository, and in the folder of copies that the lab opens."""
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re

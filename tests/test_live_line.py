@@ -1,7 +1,5 @@
 """The line of a running query, at its end."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

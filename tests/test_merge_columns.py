@@ -1,7 +1,5 @@
 """The merge in columns against the merge by hand, on random histories cut into batches anywhere."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is read of a topic of merged visits, whoever else writes to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """The judge of merged messages: each anomaly is found, named and shown."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """Metrics as records: their format, their producer on a scripted client, and their reader."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The migration out of Cassandra: whatever is killed or away, in the end each day is equal."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

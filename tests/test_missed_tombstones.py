@@ -1,7 +1,5 @@
 """A table isn't continued where tombstones may be gone that its checkpoint hasn't read."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import time

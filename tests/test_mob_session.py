@@ -1,7 +1,5 @@
 """The mob's ninety minutes: a program that grows from cell to cell, and a way back to any step."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

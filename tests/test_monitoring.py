@@ -1,7 +1,5 @@
 """Figures, alerts and Prometheus: each rule meets a fault that is injected into its samples."""
 
-from __future__ import annotations
-
 import re
 import signal
 import socket

@@ -1,7 +1,5 @@
 """An exercise breaks no notebook: what it needs is there, and no cell trusts a wrong answer."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import dis

@@ -3,8 +3,6 @@
 ``WORKBOOK_PACE_SEED`` chooses other cells to pause at.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import time

@@ -1,7 +1,5 @@
 """What every notebook keeps to; that each one runs is nbval's part (`make notebooks`)."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -3,8 +3,6 @@
 Each test runs in a network namespace of its own, which has a loopback interface and nothing else.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

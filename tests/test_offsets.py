@@ -1,7 +1,5 @@
 """Where partitions begin and end, and how far a group has come."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A broker that is away for twenty seconds: the loop and the Spark query wait, and go on."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path

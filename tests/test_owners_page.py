@@ -1,7 +1,5 @@
 """The owner's page: data in, words, totals and a row per day out."""
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The loops that publish completed seconds: what each one promises. Their crashes: test_crash."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Page views on Spark: per page, per second, and as records of the metrics topic."""
 
-from __future__ import annotations
-
 from dataclasses import astuple, fields, replace
 from datetime import UTC, datetime
 from typing import Any

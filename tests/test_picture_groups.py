@@ -1,7 +1,5 @@
 """The groups as a table, and their lag over time as lines in words."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

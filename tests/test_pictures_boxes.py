@@ -1,7 +1,5 @@
 """Rows of boxes and grids: data in, words and rows out."""
 
-from __future__ import annotations
-
 from workbook.classroom.diagram import declared
 from workbook.views import pipeline as draw
 from workbook.views.boxes import Box

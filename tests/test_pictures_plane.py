@@ -1,7 +1,5 @@
 """Pictures with axes: data in, words and rows out; and what a run's watermark drops."""
 
-from __future__ import annotations
-
 import base64
 import re
 import xml.dom.minidom

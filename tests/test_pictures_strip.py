@@ -1,7 +1,5 @@
 """Pictures of a partition, of its readers and of a checkpoint: data in, words and rows out."""
 
-from __future__ import annotations
-
 import re
 from random import Random
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Versions are pinned in pyproject.toml; everything else repeats them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

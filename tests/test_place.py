@@ -1,7 +1,5 @@
 """The place in the book: counted from the solved exercises, whatever the file of them holds."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import subprocess

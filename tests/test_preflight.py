@@ -1,7 +1,5 @@
 """What the command line refuses: in a line, before Kafka and before Spark."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

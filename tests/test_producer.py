@@ -1,7 +1,5 @@
 """Round trips through a real broker; and what is said when there is none."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from typing import Any

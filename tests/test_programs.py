@@ -1,7 +1,5 @@
 """Each program to take home is killed once, started again, and judged by the ledger."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Whatever arrives, a program on Spark goes on, keeps the good records, and says what it loses."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

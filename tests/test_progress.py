@@ -1,7 +1,5 @@
 """What the line of a running query says of its micro-batches."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Readers on a real broker: whole topics, empty ones, missing ones, brokers that are down."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The pictures' data from a real topic and query: the crosses are exactly what Spark drops."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The client of the schema registry, on the lab's."""
 
-from __future__ import annotations
-
 import json
 import time
 from types import SimpleNamespace

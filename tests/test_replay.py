@@ -1,7 +1,5 @@
 """Event days are counted again while the live query counts on: each action once, at any time."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter

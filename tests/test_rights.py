@@ -1,7 +1,5 @@
 """Least rights: each command needs what docs/own-servers.md lists, and names what is missing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The run folder on a machine with other users: planted, open, full, and other people's tools."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

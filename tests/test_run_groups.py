@@ -1,7 +1,5 @@
 """``workbook run active_groups`` on a broker that wants a login, with the right to read only."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

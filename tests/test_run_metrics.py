@@ -1,7 +1,5 @@
 """``workbook run --out`` and ``workbook metrics``, as a user types them, on real servers."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

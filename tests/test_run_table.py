@@ -1,7 +1,5 @@
 """``workbook run share_holders`` and ``workbook store``, as a user types them, on real servers."""
 
-from __future__ import annotations
-
 import json
 import signal
 import time

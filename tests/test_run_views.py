@@ -1,7 +1,5 @@
 """``workbook run page_views`` without ``--out``: the views of each page, over restarts."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

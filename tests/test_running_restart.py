@@ -1,7 +1,5 @@
 """A query that has ended, or whose Spark has, and what is done to it then."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock

@@ -1,7 +1,5 @@
 """The table that a terminal shows while a system runs."""
 
-from __future__ import annotations
-
 import io
 import re
 from contextlib import suppress

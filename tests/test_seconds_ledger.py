@@ -1,7 +1,5 @@
 """What became of each second of a metrics topic, in numbers and in words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """A secured Kafka of one's own: both clients get in by one file, and each fault has its name."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

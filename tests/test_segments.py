@@ -1,7 +1,5 @@
 """Tables in segments against a plain dictionary: whatever is written, merged, expired, reopened."""
 
-from __future__ import annotations
-
 import random
 from collections import OrderedDict
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """An outage on demand: the broker alone stops and comes back, and everything else goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

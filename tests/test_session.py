@@ -1,7 +1,5 @@
 """The one Spark session: what it promises, asked in fresh processes."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import os

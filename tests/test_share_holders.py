@@ -5,8 +5,6 @@ query of its own for each would take an hour. Keys of more than half of them cha
 with each record, and only the records' times order them.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import secrets

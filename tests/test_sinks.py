@@ -1,7 +1,5 @@
 """Sinks on a real broker and a real Spark: dead letters, a table, a query that fails."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Dead letters and rows of any size, on topics of any limit: taken, cut, or said to be gone."""
 
-from __future__ import annotations
-
 import json
 import random
 import time

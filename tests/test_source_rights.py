@@ -1,7 +1,5 @@
 """The rights that both sources need, on a broker with logins and rules; and its restarts."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Where to read on without a checkpoint: what the last merged messages say, and what is left."""
 
-from __future__ import annotations
-
 import json
 import time
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """A table in SQLite, and the same as a compacted topic: what a micro-batch does to them."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The systems as declared: complete, each under its own name, and listed in docs/cli.md."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

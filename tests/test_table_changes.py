@@ -1,7 +1,5 @@
 """Random changelogs, cut into batches anywhere, against a recomputation from all that came."""
 
-from __future__ import annotations
-
 import pickle
 import random
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Two tables joined by a column of their keys, on the real Spark."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The table's ledger recomputes the truth, and finds exactly what is planted."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """A partition seen again and again, and its tape: its end, its records, a group's offset."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

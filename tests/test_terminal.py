@@ -1,7 +1,5 @@
 """A terminal of JupyterLab finds the commands of this environment, whatever start files say."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

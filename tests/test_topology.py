@@ -1,7 +1,5 @@
 """A query's topology from Spark's own plan: what rows pass, what is remembered, and how much."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Different users: sketches that merge, in PostgreSQL and in Spark."""
 
-from __future__ import annotations
-
 import random
 import secrets
 import threading

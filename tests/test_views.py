@@ -1,7 +1,5 @@
 """Views: they redraw, they end, they say what went wrong; and the shop sends real clicks."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 

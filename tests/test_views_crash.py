@@ -1,7 +1,5 @@
 """The buttons of the crash lab: what can be pressed, and what is said."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 

@@ -3,8 +3,6 @@
 The chapters' own prose, and the exercises', is not looked at here.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rows by window in SQLite: what a micro-batch does to them, and what is found later."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,7 +1,5 @@
 """Every exception of the package. A message says what was expected, what it got, what to do."""
 
-from __future__ import annotations
-
 
 class WorkbookError(Exception):
     """Base of all errors that a reader of the workbook may meet."""

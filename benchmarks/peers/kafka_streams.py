@@ -3,8 +3,6 @@
 The jars come from Maven Central into the cache's folder ``peers``; a JDK compiles the programs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Calls answers under guard, and compares their values safely."""
 
-from __future__ import annotations
-
 import copy
 import io
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Likely causes of a wrong answer that show in one call, whatever the exercise."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterator, Sequence

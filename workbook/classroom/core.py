@@ -4,8 +4,6 @@ After learntools (outcomes are rendered, never raised) and rustlings (tests prov
 hint and solution: ``tests/test_lessons.py``). The answer is passed in; nothing is bound by magic.
 """
 
-from __future__ import annotations
-
 import dis
 import inspect
 import sys

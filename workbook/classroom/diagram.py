@@ -1,7 +1,5 @@
 """Shows a chapter's pipeline where the chapter begins."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from importlib.util import find_spec
 

@@ -8,8 +8,6 @@ case that fails, with its sentence. The declaration is also the exercise's test:
 own cause.
 """
 
-from __future__ import annotations
-
 import inspect
 import random
 from collections.abc import Callable, Sequence

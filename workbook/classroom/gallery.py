@@ -1,7 +1,5 @@
 """Shows one small picture of each kind, drawn from runs that were recorded."""
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Keeps a board of consumer groups and their lag up to date, beside what a notebook does."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import deque

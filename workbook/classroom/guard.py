@@ -1,7 +1,5 @@
 """Bounds what an answer does: the time of a call, and the size of a value."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections import deque

@@ -1,7 +1,5 @@
 """Judges answers: compares them case by case, and names the likely cause."""
 
-from __future__ import annotations
-
 import copy
 import dis
 import importlib

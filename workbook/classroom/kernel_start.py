@@ -5,8 +5,6 @@ chapter miss every name: the error says what to do, and ``recover()`` reopens th
 the first cell imports is imported meanwhile.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What a rule would have made of two recorded streams: how many visits were open, for any lead."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Sequence
 

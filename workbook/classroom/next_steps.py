@@ -1,7 +1,5 @@
 """What to do about the errors of Kafka's client and Spark that a notebook may meet."""
 
-from __future__ import annotations
-
 from workbook.topics import PREFIX
 
 AGAIN = "Run the chapter's cells from the top: menu Run, “Run All Above Selected Cell”."

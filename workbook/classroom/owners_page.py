@@ -1,7 +1,5 @@
 """The owner's page of an ad, asked from PostgreSQL alone, again and again."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import replace

@@ -4,8 +4,6 @@ The lab keeps them in a file among your copies of the notebooks (``classroom.tex
 leaves the machine, and whoever deletes the file starts afresh.
 """
 
-from __future__ import annotations
-
 import ast
 import html
 from collections.abc import Iterable

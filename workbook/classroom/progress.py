@@ -4,8 +4,6 @@ JupyterLab makes the cell of a clicked output the current one, so the next Shift
 that cell again instead of going on.
 """
 
-from __future__ import annotations
-
 import html
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Asks by buttons: a choice (an exercise), recall questions, and predictions before a run."""
 
-from __future__ import annotations
-
 import html
 import re
 import zlib

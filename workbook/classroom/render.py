@@ -1,7 +1,5 @@
 """Renders the card of an exercise as HTML in a notebook and as plain text in a terminal."""
 
-from __future__ import annotations
-
 import html
 import re
 import textwrap

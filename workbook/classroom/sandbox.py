@@ -11,8 +11,6 @@ process like a notebook's, Windows can't): elsewhere the check runs in the noteb
 answer that loops in C needs a restart of the kernel.
 """
 
-from __future__ import annotations
-
 import builtins
 import gc
 import io

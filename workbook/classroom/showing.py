@@ -1,7 +1,5 @@
 """Shows values, arguments and errors of an answer as short text; never raises."""
 
-from __future__ import annotations
-
 import inspect
 import linecache
 import pprint

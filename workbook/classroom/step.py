@@ -1,7 +1,5 @@
 """The step of a program that grows: its cell takes over what was written in the step before."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import dataclass, replace
 from itertools import pairwise

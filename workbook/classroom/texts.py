@@ -3,8 +3,6 @@
 Solved exercises are kept in the folder of the copies, where the lab names a file for them.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import fcntl

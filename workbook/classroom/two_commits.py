@@ -1,7 +1,5 @@
 """Draws a query between two commits: the database's, and the checkpoint's."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

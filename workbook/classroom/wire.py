@@ -1,7 +1,5 @@
 """Takes what confluent-kafka's producer takes, for producers that stand in for it in a check."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

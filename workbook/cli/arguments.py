@@ -1,7 +1,5 @@
 """The options of the commands that work on topics, each with its meaning and its default."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Callable

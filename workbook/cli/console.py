@@ -1,7 +1,5 @@
 """What commands share: a line that updates itself, and how they are asked to end."""
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -1,7 +1,5 @@
 """``workbook generate``: a whole stream into a topic."""
 
-from __future__ import annotations
-
 import re
 import time
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """``workbook lab``: Kafka and JupyterLab, until Ctrl-C; ``stop`` and ``start`` of one server."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,7 +1,5 @@
 """The command line: its commands, their help, and how each one ends."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

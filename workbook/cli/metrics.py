@@ -1,7 +1,5 @@
 """``workbook metrics``: a reader of the metrics topic, in a process of its own."""
 
-from __future__ import annotations
-
 import sys
 import time
 from argparse import Namespace

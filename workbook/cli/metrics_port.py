@@ -1,7 +1,5 @@
 """Serves the figures of a running query to Prometheus, on this machine alone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

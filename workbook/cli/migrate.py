@@ -1,7 +1,5 @@
 """``workbook run migrate`` and ``generate legacy_counts``: the old table of counts."""
 
-from __future__ import annotations
-
 import time
 from argparse import Namespace
 from contextlib import suppress

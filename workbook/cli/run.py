@@ -1,7 +1,5 @@
 """``workbook run`` and ``crash``: a system on Spark, without a notebook; and one that is killed."""
 
-from __future__ import annotations
-
 import errno
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Shows a running query on the terminal until it is asked to end: a table, a line below it."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """``workbook store``: ask for the rows of a table, while a query writes it or later."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import sys

@@ -4,8 +4,6 @@ In a notebook: ``from workbook.crashlab import CrashLab, crash``. These are impo
 asked for, since every process of the lab passes through here.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

@@ -1,7 +1,5 @@
 """A process of the crash lab: one system over the whole input, as the plan on stdin says."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """Draws what a kill found: the tape of a run by hand, or the checkpoint of a query on Spark."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass

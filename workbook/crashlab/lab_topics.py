@@ -1,7 +1,5 @@
 """The topics of a crash lab: the input that waits, and the results."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path

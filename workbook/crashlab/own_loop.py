@@ -1,7 +1,5 @@
 """A loop that somebody else wrote: sent to a process of the crash lab, and watched there."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

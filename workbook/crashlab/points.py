@@ -1,7 +1,5 @@
 """kill -9, by a process to itself and to all that it has started, at the point in its plan."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -1,7 +1,5 @@
 """One process of the crash lab, seen from outside."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Reports what kills have cost: the verdict, the promise, and the time to recover."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape

@@ -1,7 +1,5 @@
 """A Kafka broker: its address, its login, and its topics."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterable, Mapping

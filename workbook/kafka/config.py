@@ -4,8 +4,6 @@
 may be a variable, too: ``ssl.ca.location`` is ``KAFKA_SSL_CA_LOCATION``; the variable wins.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

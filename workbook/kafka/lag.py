@@ -1,7 +1,5 @@
 """Measure lag, in messages and in seconds, from groups' commits and sampled end offsets."""
 
-from __future__ import annotations
-
 from array import array
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Asks where the partitions of topics begin and end, and how far consumer groups have come."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Says which partition a key belongs to, and whether two topics are partitioned alike."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

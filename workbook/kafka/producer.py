@@ -3,8 +3,6 @@
 ``Delivery`` is how Spark's driver and tasks use it.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress

@@ -3,8 +3,6 @@
 A client library that meets a server of another kind may wait, or even abort its process.
 """
 
-from __future__ import annotations
-
 import re
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """Reads Kafka without Spark: a consumer that follows a topic, and records of ranges of offsets."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Asks a schema registry by Confluent's API, about subjects, ids and texts."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 Each question is answered within seconds, or ends in an error that names what to check.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from difflib import get_close_matches

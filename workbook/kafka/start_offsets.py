@@ -4,8 +4,6 @@ The idea is OTTO's: each emitted message carries the smallest source offsets of 
 when its batch began. A new release, whose code can't use the old state, begins there.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress

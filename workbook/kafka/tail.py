@@ -1,7 +1,5 @@
 """A partition as it is right now: its end, its last records, and how far a group has committed."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

@@ -5,8 +5,6 @@ joined by group. All records of a group are in one partition of that topic, so t
 them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from pyspark.sql import DataFrame, Row

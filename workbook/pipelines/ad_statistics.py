@@ -4,8 +4,6 @@ The operator deduplicates *and* counts, so only counts leave it. FINN.no's aggre
 in Kafka Streams, with a cache of the last 100,000 hashes.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """Archive ad actions: a row per record, so that a count can be followed to its messages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame

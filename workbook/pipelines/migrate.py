@@ -1,7 +1,5 @@
 """Read the old table's rows as counts, and sum up each day, so that two tables can be compared."""
 
-from __future__ import annotations
-
 from datetime import date
 
 from pyspark.sql import DataFrame

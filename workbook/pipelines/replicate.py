@@ -3,8 +3,6 @@
 FINN.no keeps a message for 3 days where it is produced, and for 90 days where it is counted.
 """
 
-from __future__ import annotations
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 

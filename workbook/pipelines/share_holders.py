@@ -1,7 +1,5 @@
 """Keeps the table of who holds US shares on Spark (after D. Lebrero's proof of concept)."""
 
-from __future__ import annotations
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 

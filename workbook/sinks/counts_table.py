@@ -1,7 +1,5 @@
 """Add each micro-batch's counts to a table in PostgreSQL, exactly once."""
 
-from __future__ import annotations
-
 import io
 import json
 import time

@@ -1,7 +1,5 @@
 """Writes merged visits to a topic, each to the partition that its messages came from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ a range is in the tables as a whole or not at all. The counts have a generation 
 LEGACY: no row that the live query or a replay has written is changed. Readers add them up.
 """
 
-from __future__ import annotations
-
 import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

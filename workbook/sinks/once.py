@@ -3,8 +3,6 @@
 ``BatchFile`` does so in SQLite; a database of its own is in ``counts_table``.
 """
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from abc import abstractmethod

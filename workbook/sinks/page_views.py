@@ -1,7 +1,5 @@
 """What the page views write: complete seconds to a topic, late clicks to the dead letters."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 

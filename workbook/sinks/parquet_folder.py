@@ -1,7 +1,5 @@
 """Write each micro-batch into a folder of Parquet files, exactly once, for any reader."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Connect to PostgreSQL so that nothing waits for ever, even if the server is silent."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

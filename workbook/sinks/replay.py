@@ -7,8 +7,6 @@ micro-batch drops the days' older generations and shows N. So at any time a read
 once, and an interrupted replay has changed nothing that a reader sees.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

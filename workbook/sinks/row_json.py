@@ -1,7 +1,5 @@
 """Writes a table's changed rows as JSON, bytes included, and reads them."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Keeps a table in SQLite (WAL mode), which other processes may read while a query writes it."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Keeps the latest row per key and window in SQLite: a table, and what it was a while ago."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Decode ad actions on Spark: Avro, by the schema id in the first five bytes of a record."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from datetime import date, datetime, time
 from functools import reduce

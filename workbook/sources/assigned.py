@@ -8,8 +8,6 @@ It assigns itself the topics' partitions, joins no group and commits nothing: a 
 ``__consumer_offsets`` leaves no trace in that topic. docs/assigned-source.md has the rest.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import TypeVar

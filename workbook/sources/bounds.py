@@ -1,7 +1,5 @@
 """Asks where the partitions of topics begin and end, and names the errors of a broker."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import deque

@@ -4,8 +4,6 @@ Partition p of a topic is held against partition p of the other one. What counts
 partition: the newest time among its records so far.
 """
 
-from __future__ import annotations
-
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence

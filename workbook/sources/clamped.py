@@ -7,8 +7,6 @@
 docs/clamped-source.md says what each option means, what is promised and what it costs.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any

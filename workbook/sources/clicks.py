@@ -3,8 +3,6 @@
 What a click is, ``Click.from_json`` says.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pyarrow as pa

@@ -4,8 +4,6 @@ The formats are those of ``events.group_records``. Keys are decoded once each, s
 commit again and again; commits column by column, since nearly all records are commits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Reads topics on Spark as a stream."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

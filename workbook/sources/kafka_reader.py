@@ -1,7 +1,5 @@
 """What both sources have in common: the columns, and how the executors read ranges of offsets."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator, Sequence

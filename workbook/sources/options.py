@@ -1,7 +1,5 @@
 """Reads the options of both sources: topics, settings of librdkafka, times, numbers, flags."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import ClassVar

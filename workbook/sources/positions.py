@@ -5,8 +5,6 @@ a table, as a tombstone does: nobody knows any more what is true of it, and afte
 could say what was.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pyarrow as pa

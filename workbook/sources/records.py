@@ -1,7 +1,5 @@
 """Decodes record values on Spark: msgspec reads most of them, strict rules judge the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Read the table of viewers on Spark: the newest record of each user in a compacted topic."""
 
-from __future__ import annotations
-
 from functools import reduce
 from operator import add
 

@@ -3,8 +3,6 @@
 What a message is, ``visits.read_message`` says. ``type`` is "tracking", "order" or "heartbeat".
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pyarrow as pa

@@ -3,8 +3,6 @@
 A rule is a function of samples and of nothing else, so a test needs neither a query nor a clock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

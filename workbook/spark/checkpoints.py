@@ -5,8 +5,6 @@ An identity maps names to JSON values, for example ``{"system": "share_holders",
 starts.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 from collections.abc import Mapping

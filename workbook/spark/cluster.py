@@ -1,7 +1,5 @@
 """Spark on a cluster: what its executors get from here, and what they must be able to reach."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import secrets

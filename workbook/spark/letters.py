@@ -1,7 +1,5 @@
 """Counts dead letters by reason, over all tasks of a query, so that no system has to."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from pyspark import SparkContext

@@ -1,7 +1,5 @@
 """Follows the progress of a Spark query: for a terminal, a notebook's panel, and Prometheus."""
 
-from __future__ import annotations
-
 import json
 import math
 import time

@@ -1,7 +1,5 @@
 """Builds the SparkSession; nothing else does."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

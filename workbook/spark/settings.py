@@ -1,7 +1,5 @@
 """How Spark is set up here: the processes' environment, and the session's settings."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """Reads the topology of a streaming query from the plan that Spark makes for its micro-batches."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

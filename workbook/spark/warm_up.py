@@ -1,7 +1,5 @@
 """Warms a session up by a small query of each kind: Java and Python load their code once."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """Finds the servers in use: the lab's own or the environment's."""
 
-from __future__ import annotations
-
 import os
 
 from workbook.errors import CassandraUnreachable, DatabaseUnreachable

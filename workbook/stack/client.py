@@ -1,7 +1,5 @@
 """Makes a process a user of the lab's servers."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

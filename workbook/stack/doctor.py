@@ -1,7 +1,5 @@
 """Checks what could keep the lab from working; each finding has its fix in one line."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

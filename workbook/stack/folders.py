@@ -1,7 +1,5 @@
 """The folders of the lab: a cache that stays, and a run folder that ends with the lab."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Closes the port on which a kernel hears what its forked children print."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import zmq

@@ -1,7 +1,5 @@
 """The jars of the servers and of Spark's sources: resolved once, checked at every start."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

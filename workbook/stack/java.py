@@ -1,7 +1,5 @@
 """Finds a Java that can run Spark and Kafka, fetches one, or says exactly why there is none."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

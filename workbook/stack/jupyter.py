@@ -1,7 +1,5 @@
 """Starts JupyterLab as a part of the lab: on loopback, with a token, until the lab ends."""
 
-from __future__ import annotations
-
 import html
 import os
 import secrets

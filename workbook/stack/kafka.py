@@ -1,7 +1,5 @@
 """Starts a Kafka broker: one KRaft process on loopback, which keeps events of the past."""
 
-from __future__ import annotations
-
 import json
 import os
 import uuid

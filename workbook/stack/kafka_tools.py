@@ -1,7 +1,5 @@
 """Runs Kafka's own command-line tools, as they print."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import tempfile

@@ -4,8 +4,6 @@ A chapter that has changed since it was copied replaces a copy that nobody worke
 that somebody worked in, it is offered under a name of its own.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

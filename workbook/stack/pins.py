@@ -4,8 +4,6 @@ For those who work on the project. Writes both requirements.lock, java.lock, env
 jars.lock.
 """
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 import sys

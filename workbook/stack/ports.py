@@ -1,7 +1,5 @@
 """Finds ports on loopback."""
 
-from __future__ import annotations
-
 import socket
 
 LOOPBACK = "127.0.0.1"

@@ -1,7 +1,5 @@
 """Starts a PostgreSQL server: the wheel's binaries, on loopback by TCP, with a password."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import secrets

@@ -4,8 +4,6 @@ What a lab starts is noted in its run folder: by number and time of its start, s
 may be given again.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import re

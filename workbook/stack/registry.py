@@ -4,8 +4,6 @@ What it calls its in-memory storage is an H2 database. Ours is in a file of the 
 topics still hold the ids of schemas after the registry has been stopped or killed.
 """
 
-from __future__ import annotations
-
 import urllib.error
 import urllib.request
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The doctor's findings, and the report that shows them."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A server of the lab: a child process that answers on loopback. All of them start in one way."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Checks for the doctor whether the servers in use answer, and who has their ports."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Iterator

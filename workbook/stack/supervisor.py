@@ -8,8 +8,6 @@ the last one, and the run folder with them. `workbook up` pins the servers until
 The protocol is one JSON object a line; see ``Supervisor._answer`` for the requests.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """The dashboard's model: each group with its state and its lag, worst first."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping

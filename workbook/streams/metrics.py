@@ -1,7 +1,5 @@
 """Metrics into their topic from a loop by hand, with news of what was delivered; and out of it."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

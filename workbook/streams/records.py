@@ -1,7 +1,5 @@
 """Sends and reads single records of streams: clicks, replicated actions, merged visits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from hashlib import sha1

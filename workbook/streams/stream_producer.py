@@ -1,7 +1,5 @@
 """Sends whole streams to Kafka, on a virtual clock: paced, as fast as possible, or meanwhile."""
 
-from __future__ import annotations
-
 import re
 import threading
 import time

@@ -1,7 +1,5 @@
 """The registry of systems, each declared in a module of its own."""
 
-from __future__ import annotations
-
 from workbook.systems.active_groups import ActiveGroups
 from workbook.systems.ad_statistics import AdStatistics
 from workbook.systems.archive import Archive

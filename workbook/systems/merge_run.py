@@ -1,7 +1,5 @@
 """Of a merge of two topics: where it begins, what is refused before, and where its clocks are."""
 
-from __future__ import annotations
-
 import json
 from argparse import Namespace
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The options that every system has; a wrong text is refused before anything is started."""
 
-from __future__ import annotations
-
 import json
 import os
 from argparse import ArgumentParser, ArgumentTypeError

@@ -1,7 +1,5 @@
 """Refuses what can't be written to or continued, before a topic is created and Spark starts."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 from datetime import timedelta

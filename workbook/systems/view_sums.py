@@ -1,7 +1,5 @@
 """Accounts for every record that a count of page views has read."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pyarrow.compute as pc
 

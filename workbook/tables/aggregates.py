@@ -4,8 +4,6 @@ An aggregate keeps a small table per bucket of groups and merges a batch of chan
 change is a row of the grouped table with ``__op``: +1 where the row came, -1 where it went.
 """
 
-from __future__ import annotations
-
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sized

@@ -4,8 +4,6 @@ No Spark in here: each function takes the state and a batch, changes the one by 
 returns what it emits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import polars as pl

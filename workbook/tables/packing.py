@@ -5,8 +5,6 @@ of many keys, its state tables in segments (``segments``), and a batch of change
 that a batch costs a few joins in Polars instead of a call per row.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 

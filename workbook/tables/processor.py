@@ -5,8 +5,6 @@ which state variables it has. So nothing is imported here that takes long, and t
 all that it needs is unpickled where it's used.
 """
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property

@@ -6,8 +6,6 @@ are merged (a log-structured merge tree: O'Neil, Cheng, Gawlick, O'Neil, 1996): 
 few times in its life, and a look-up searches few segments.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ value of its own, written once. So that it's read once, too, a worker keeps a co
 mapped into memory.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import pickle

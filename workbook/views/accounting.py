@@ -1,7 +1,5 @@
 """An account of records: a bar of five parts that must add up, expected beside found."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from workbook.streams.events.ad_actions import Fate

@@ -1,7 +1,5 @@
 """Rows of boxes with arrows between them: pipelines, topologies, the steps of a group."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass

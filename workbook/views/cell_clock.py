@@ -1,7 +1,5 @@
 """Shows in each cell that takes long, or is folded, for how long it has been running."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Collection

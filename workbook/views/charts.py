@@ -1,7 +1,5 @@
 """Charts of counts per second."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The checkpoint: the files of each micro-batch in the order of time, and where a kill fell."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from math import inf

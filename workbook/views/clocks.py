@@ -5,8 +5,6 @@ has no clock, and so nothing closes. By the maximum it closes a fixed delay afte
 as Spark's watermark does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A partition before and after its compaction: segments, records, and the gaps that it leaves."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Sequence

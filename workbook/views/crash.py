@@ -1,7 +1,5 @@
 """Three buttons for a pipeline in its own process: start it, kill it, start it again."""
 
-from __future__ import annotations
-
 import html
 import threading
 from collections.abc import Callable

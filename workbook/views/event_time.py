@@ -1,7 +1,5 @@
 """Event time against arrival: each click a mark, the watermark a stair, what it drops a cross."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The square of a filter on a table: did a row match before, and does it match now?"""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A topic's partitions in lines: which keys they have; who reads them, and who did so before."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Consumer groups over time: who had members, when they committed, and how they ended."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 

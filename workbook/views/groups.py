@@ -1,7 +1,5 @@
 """Who reads what: the groups as a table, their lag over time as lines, and what has left."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """Two topics by event time: what was read, what waits, and how far each may be read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

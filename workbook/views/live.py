@@ -1,7 +1,5 @@
 """Redraws views while something runs, from a thread of their own."""
 
-from __future__ import annotations
-
 import html
 import threading
 import time

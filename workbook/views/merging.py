@@ -1,7 +1,5 @@
 """A merge of two topics by event time: visits as lines, both topics' clocks, what was emitted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

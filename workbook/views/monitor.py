@@ -1,7 +1,5 @@
 """How a running query is doing: its lag drawn from two lines, and every figure as a table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How many visits are open against how much was read: the state of two runs on one axis."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What an ad's owner sees: its traffic by day and type, its viewers, and where they came from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta

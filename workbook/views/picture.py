@@ -1,7 +1,5 @@
 """A picture of somebody's own run: a drawing, what to look for, and the same in words."""
 
-from __future__ import annotations
-
 import html
 import json
 from collections.abc import Mapping, Sequence

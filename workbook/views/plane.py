@@ -1,7 +1,5 @@
 """The plane of all pictures that have axes: matplotlib's, in one style, with one legend."""
 
-from __future__ import annotations
-
 import base64
 import html
 import io

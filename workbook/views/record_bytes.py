@@ -1,7 +1,5 @@
 """A key or a value as bytes, with its fields marked below them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

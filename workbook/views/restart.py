@@ -1,7 +1,5 @@
 """A restart as a picture: a partition of the source, what its sink says, and what is read twice."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Pictures of the steps of a run, with a slider and two buttons to go through them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ Spark drops a click if its window had ended by the watermark of the micro-batch 
 windows, once the clicks have been added.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

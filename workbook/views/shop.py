@@ -1,7 +1,5 @@
 """A small shop: every button sends one real click."""
 
-from __future__ import annotations
-
 import html
 import time
 from collections.abc import Callable

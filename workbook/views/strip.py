@@ -3,8 +3,6 @@
 The browser lays it out, so no text is cut and none covers another one.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Mapping
 from enum import Enum

@@ -1,7 +1,5 @@
 """Which groups of viewers an owner may see: none that is so small that it names somebody."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from workbook.streams.events.viewers import UNKNOWN

@@ -1,7 +1,5 @@
 """One update of a table: the old row goes (-1), the new one comes (+1), and a group's result."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Renders small HTML tables and bars in one style, with a caption that says what to look for."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The tape: a partition as boxes with their offsets, and the places that readers keep in it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

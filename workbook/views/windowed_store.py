@@ -1,7 +1,5 @@
 """A windowed store as a grid: a row per key, a column per window, and what a question returns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

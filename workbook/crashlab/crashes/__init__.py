@@ -1,7 +1,5 @@
 """Declares how each system is crashed: its points, an input, where its results are, a judge."""
 
-from __future__ import annotations
-
 from workbook.crashlab.crashes.active_groups import ActiveGroupCrashes
 from workbook.crashlab.crashes.ad_statistics import AdStatisticsCrashes, ReplicateCrashes
 from workbook.crashlab.crashes.archive import ArchiveCrashes

@@ -1,7 +1,5 @@
 """The table of active groups under kill -9, judged by the ledger and by the admin client."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any

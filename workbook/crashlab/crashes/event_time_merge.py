@@ -1,7 +1,5 @@
 """The merge of two streams under kill -9, between its state, its topic and its checkpoint."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The loops by hand in a process of the crash lab: paced, and up to the end of the input."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from typing import Any

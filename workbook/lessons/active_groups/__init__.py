@@ -1,7 +1,5 @@
 """Exercises of chapter 31: which applications are alive?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.active_groups.two_tables import two_tables
 from workbook.views import pipeline as draw

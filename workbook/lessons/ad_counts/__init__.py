@@ -1,7 +1,5 @@
 """Exercises of chapter 41: how is my ad doing?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.ad_counts.once import fenced
 from workbook.lessons.ad_counts.per_day import per_day

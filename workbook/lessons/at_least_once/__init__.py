@@ -1,7 +1,5 @@
 """Exercises of chapter 04: what if it crashes right now?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.at_least_once.after_the_kill import after_the_kill
 from workbook.lessons.at_least_once.offset_to_commit import Send, offset_to_commit

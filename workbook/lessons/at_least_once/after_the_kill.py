@@ -1,7 +1,5 @@
 """Chapter 04: After the kill."""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, choice
 
 _LOG = (10, 10, 10, 10, 11, 11, 11, 11, 12, 12)

@@ -1,7 +1,5 @@
 """Exercises of chapter 12: what if one stream runs ahead?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.clamp.four_cases import four_cases
 from workbook.lessons.clamp.pause_and_resume import pause_and_resume

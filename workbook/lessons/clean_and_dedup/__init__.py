@@ -1,7 +1,5 @@
 """Exercises of chapter 40: which events count?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.clean_and_dedup.fate import fate_of_a_value
 from workbook.lessons.clean_and_dedup.ten_minutes import ten_minutes

@@ -1,7 +1,5 @@
 """Exercises of chapter 30: who reads what?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.consumer_offsets.client_details_serde import (
     client_details_serde,

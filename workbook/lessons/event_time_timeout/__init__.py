@@ -1,7 +1,5 @@
 """Exercises of chapter 11: when is a visit complete?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.event_time_timeout.both_clocks import both_clocks
 from workbook.lessons.event_time_timeout.timed_out import timed_out

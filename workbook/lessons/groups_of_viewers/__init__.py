@@ -1,7 +1,5 @@
 """Exercises of chapter 45: who are the viewers, and what may the owner see?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.groups_of_viewers.hidden_groups import hidden_groups
 from workbook.views import pipeline as draw

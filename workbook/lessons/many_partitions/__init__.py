@@ -1,7 +1,5 @@
 """Exercises of chapter 05: why is one partition a luxury?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.many_partitions.slow_partition import slow_partition
 from workbook.lessons.many_partitions.slowest_clock import slowest_clock

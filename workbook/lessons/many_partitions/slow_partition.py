@@ -1,7 +1,5 @@
 """Chapter 05: A slow partition."""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, choice
 
 slow_partition = choice(

@@ -1,7 +1,5 @@
 """Exercises of chapter 10: which order belongs to which visit?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.merge_by_key.combine_parts import combine_parts
 from workbook.views import pipeline as draw

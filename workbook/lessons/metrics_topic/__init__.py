@@ -1,7 +1,5 @@
 """Exercises of chapter 03: how do others get the numbers?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.metrics_topic.publish_a_count import publish_a_count
 from workbook.lessons.metrics_topic.records_on_spark import records_on_spark

@@ -1,7 +1,5 @@
 """Exercises of chapter 44: and the old data?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.migrate.day_by_day import day_by_day
 from workbook.lessons.migrate.token_ring import token_ring

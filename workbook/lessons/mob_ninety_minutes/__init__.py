@@ -1,7 +1,5 @@
 """The five steps of the mob's ninety minutes: one program that grows."""
 
-from __future__ import annotations
-
 from workbook.classroom import kernel_start
 from workbook.classroom.step import in_turn
 from workbook.lessons.mob_ninety_minutes.commit_on_delivery import commit_on_delivery

@@ -1,7 +1,5 @@
 """Judges the offsets that a mob's program commits: what a kill -9 would cost at any moment."""
 
-from __future__ import annotations
-
 import functools
 from collections import Counter
 from collections.abc import Callable, Sequence

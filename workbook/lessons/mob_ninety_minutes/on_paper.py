@@ -1,7 +1,5 @@
 """Records, a reader, a screen and a producer on paper: what a mob's program is checked with."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Runs a mob's program on paper and writes down, line by line, what it does."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import re

@@ -1,7 +1,5 @@
 """Exercises of chapter 20: what is true now?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.positions_table.filtered_table import filtered_table
 from workbook.lessons.positions_table.latest_on_spark import latest_on_spark

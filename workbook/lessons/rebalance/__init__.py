@@ -1,7 +1,5 @@
 """Exercises of chapter 06: who reads which partition, and what happens when that changes?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.rebalance.add_up import add_up
 from workbook.lessons.rebalance.open_seconds import open_seconds

@@ -1,7 +1,5 @@
 """Exercises of chapter 43: we had a bug; now what?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.reprocess_and_diagnose.one_for_two import one_for_two
 from workbook.lessons.reprocess_and_diagnose.replay import replay

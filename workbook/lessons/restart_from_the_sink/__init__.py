@@ -1,7 +1,5 @@
 """Exercises of chapter 13: where do we start again after a new release?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.restart_from_the_sink.what_to_carry import what_to_carry
 from workbook.lessons.restart_from_the_sink.where_to_start import where_to_start

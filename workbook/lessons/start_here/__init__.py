@@ -1,7 +1,5 @@
 """Exercises of chapter 00: a click's key, and what an offset says."""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, choice
 from workbook.lessons.start_here.tab_as_key import tab_as_key
 from workbook.views import pipeline as draw

@@ -1,7 +1,5 @@
 """Exercises of chapter 22: whom do we ask?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.stores_and_instances.ask_the_right_one import ask_the_right_one
 from workbook.lessons.stores_and_instances.one_letter import one_letter

@@ -1,7 +1,5 @@
 """Exercises of chapter 33: how far behind are they?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.the_dashboard.how_long_behind import how_long_behind
 from workbook.views import pipeline as draw

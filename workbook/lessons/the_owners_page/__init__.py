@@ -1,7 +1,5 @@
 """Exercises of chapter 42: how many different people have viewed the ad?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.the_owners_page.several_days import several_days
 from workbook.views import pipeline as draw

@@ -1,7 +1,5 @@
 """Exercises of chapter 21: who holds a US share?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.us_share_holders.changes_of_an_update import changes_of_an_update
 from workbook.lessons.us_share_holders.set_with_counts import set_with_counts

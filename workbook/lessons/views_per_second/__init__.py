@@ -1,7 +1,5 @@
 """Exercises of chapter 02: how many page views were there per second?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.views_per_second.by_rule import by_rule
 from workbook.lessons.views_per_second.per_second_on_spark import per_second_on_spark

@@ -1,7 +1,5 @@
 """Exercises of chapter 32: and a minute ago?"""
 
-from __future__ import annotations
-
 from workbook.classroom.questions import Option, Question, Recall
 from workbook.lessons.windowed_store.compare_windows import compare_windows
 from workbook.lessons.windowed_store.windows_on_spark import windows_on_spark

@@ -5,8 +5,6 @@ with Spark", their session of two topics. In Polars a batch costs a few joins, a
 message.
 """
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Callable, Sequence

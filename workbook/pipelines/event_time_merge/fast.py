@@ -1,7 +1,5 @@
 """The merge on Spark, with the state of a partition in columns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import cast

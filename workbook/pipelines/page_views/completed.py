@@ -9,8 +9,6 @@ stays open until the slowest clock has passed it, and a later event is named by 
 it can go to the dead letters.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Counts page views on Spark, in all and per second."""
 
-from __future__ import annotations
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 

@@ -9,8 +9,6 @@ does a page view so far ahead that it would make all others late. Where the clic
 one partition, each is counted separately, and the metrics' key is second and partition.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress

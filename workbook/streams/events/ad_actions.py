@@ -1,7 +1,5 @@
 """What users do with ads, as Avro: views, clicks, messages to the owner and the like."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Reads values from bytes as Kafka's protocol lays them out, fixed and flexible."""
 
-from __future__ import annotations
-
 import struct
 from base64 import urlsafe_b64encode
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Reads the fields of a JSON object strictly: a value of another type raises ``Rejected``."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

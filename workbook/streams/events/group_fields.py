@@ -3,8 +3,6 @@
 The formats are those of ``group_records``, which reads the same bytes for use.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass
 

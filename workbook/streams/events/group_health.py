@@ -3,8 +3,6 @@
 ``details`` are ClientDetails as a dictionary, None where no record describes the group.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

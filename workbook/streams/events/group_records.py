@@ -6,8 +6,6 @@ StreamsGroup*Key and -Value of KIP-1071, and ConsumerProtocolSubscription and -A
 clients). A key begins with its kind, two bytes; a value with its version, two bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 

@@ -1,7 +1,5 @@
 """The old table of counts, in Cassandra: a row per ad, day, type and traffic source."""
 
-from __future__ import annotations
-
 import re
 
 from workbook.errors import WorkbookError

@@ -1,7 +1,5 @@
 """Why a record is rejected."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

@@ -1,7 +1,5 @@
 """Who the users are, by demographics: a compacted topic with the newest record of each user."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from workbook.streams.events.fields import compact_json

@@ -1,7 +1,5 @@
 """Messages of a shop's visits: what was looked at, what was ordered, and heartbeats."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """Actions on invented ads, in Avro: each message a function of the parameters and its number."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache

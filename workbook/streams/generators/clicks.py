@@ -1,7 +1,5 @@
 """Clicks of invented visitors: each event a function of the stream's parameters and its id."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Groups that really commit: a random workload whose outcome is known."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Mapping

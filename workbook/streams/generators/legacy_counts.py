@@ -1,7 +1,5 @@
 """Rows of the old table of counts, some of them bad: each a function of the seed and its place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date, timedelta
 from itertools import groupby, islice, product

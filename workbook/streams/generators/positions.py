@@ -1,7 +1,5 @@
 """Positions of invented clients: each event a function of the stream's parameters and its id."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """The base of generated streams: a rate over time, a virtual clock, numbers drawn from an id."""
 
-from __future__ import annotations
-
 import json
 import math
 import zlib

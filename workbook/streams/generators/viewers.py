@@ -1,7 +1,5 @@
 """Demographics of invented users: each record a function of the stream's parameters and its id."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

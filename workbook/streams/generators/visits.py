@@ -1,7 +1,5 @@
 """Visits to a shop as two streams: what was tracked, and what was ordered."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any

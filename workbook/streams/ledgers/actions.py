@@ -1,7 +1,5 @@
 """Judges the counts of ad actions, and whether every message is accounted for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Judges an archive of ad actions: each message is in it once, with its own facts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Judges what was observed by what was generated, event id by event id."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from typing import ClassVar

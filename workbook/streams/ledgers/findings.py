@@ -1,7 +1,5 @@
 """The findings of a ledger, as text and as HTML: each anomaly with its events."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Judges a table of groups by what they have committed, and by the admin client's answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

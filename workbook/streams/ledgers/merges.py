@@ -1,7 +1,5 @@
 """Judges merged messages: every good message of both streams must be in one, under its ssid."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Judges a metrics topic second by second by the page views that must be counted."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, field
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Judges a table of share holders by its changelog: recomputes the truth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
