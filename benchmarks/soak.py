@@ -170,6 +170,8 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp(prefix="soak-"))  # of temporary files: none may be left
     tempfile.tempdir = str(folder)
     os.environ |= {"TMPDIR": str(folder), "SPARK_DRIVER_MEMORY": "512m"}
+    # A heap takes all its pages at once: what Java's memory grows by later is no heap that fills.
+    os.environ["JAVA_TOOL_OPTIONS"] = "-XX:+AlwaysPreTouch"
     with suppress(KeyboardInterrupt), ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         broker, url = addresses.kafka("bench"), addresses.database("bench")
