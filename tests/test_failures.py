@@ -61,7 +61,7 @@ def test_the_crash_lab_says_it_too_and_shows_no_plan(tmp_path: Path, monkeypatch
 
 
 def test_what_a_task_of_ours_says_comes_before_sparks_words_for_it() -> None:
-    ours = "workbook.errors.RecordRefused: Expected b:9 to take dead letters into 'x'"
+    ours = f"workbook.errors.RecordRefused: Expected {'b:9,' * 99} to take dead letters into 'x'"
     told = f"Caused by: org.apache.PythonException: Traceback\n  File x\n{ours}\n\n\tat a.b(C:1)"
     assert cause(PROXY + TRACE.format(told="x") + told) == ours
 

@@ -212,6 +212,7 @@ def test_a_variable_that_nobody_knows_is_refused(monkeypatch: pytest.MonkeyPatch
 
 
 CONFLUENT = """\ufeff# as Confluent Cloud writes it\r
+# ssl.keystore.location=/old/client.pem\r
 bootstrap.servers = b:9 \r
 security.protocol=SASL_SSL\t\r
 sasl.mechanism=PLAIN\r

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming import StreamingQuery
 
 LONGEST = 400
-"""The number of characters shown of a cause."""
+"""The number of characters shown of a cause that isn't an error of ours."""
 
 _SAME = "start again, with the same --checkpoint if there was one."
 
@@ -94,4 +94,5 @@ def cause(text: str, words: tuple[str, ...] = ()) -> str:
     first = [line for line in told if not any(word in line for word in _PROXY)]
     found = [*named[:1], *causes[-1:], *first[:1], lines[0]][0]
     found = found.removeprefix("Caused by:").strip(" :")
-    return found if len(found) <= LONGEST else found[:LONGEST] + " ..."
+    whole = len(found) <= LONGEST or _OURS.match(found)  # what to do stands at the end of ours
+    return found if whole else found[:LONGEST] + " ..."

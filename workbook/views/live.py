@@ -70,7 +70,7 @@ class Live:
         self._thread.start()
 
     def __str__(self) -> str:
-        return _whole(self._last)
+        return str(self._last)
 
     def stop(self) -> None:
         """Draw once more and end."""
@@ -116,7 +116,7 @@ class Live:
         self._put(self._last, words)
         self._button.close()
         if self._display is not None and not self._beside:
-            self._display.update(HTML(_whole(self._last) + words))
+            self._display.update(HTML(f"{self._last}{words}"))
 
     def _over(self) -> bool:
         ended = self._running is not None and not self._running.is_active
@@ -133,10 +133,6 @@ class Live:
         twin = "" if isinstance(shown, str) else shown.twin
         self._twin.value = twin
         self._folded.layout.display = None if twin else "none"
-
-
-def _whole(shown: Shown) -> str:
-    return shown if isinstance(shown, str) else shown._repr_html_()
 
 
 _of_cell: dict[str, tuple[str, list[Live]]] = {}
