@@ -240,6 +240,8 @@ MISBEHAVING = [
     (lambda clicks: input(), "an answer can't ask for input"),
     (lambda clicks: clicks[99], "It raised IndexError: list index out of range. One second."),
     (lambda clicks: max({"n": n} for n in (1, 2)), "Dictionaries have no order"),
+    (lambda clicks: {"n": 1}.n, "Its parts are under keys"),
+    (lambda clicks: {}.append(1), "no attribute 'append'. One second."),
     (prints, "It prints the value"),
     (lambda clicks: struct.unpack(">i", b""), "It raised struct.error: unpack requires"),
     (sorts_in_place, "The value is right here, but it changes the input"),

@@ -39,7 +39,7 @@ _ERRORS: Sequence[tuple[str, str]] = (
         "or `sort` return nothing.",
     ),
     (
-        r"'dict' object has no attribute",
+        r"'dict' object has no attribute '(?!(add|append|extend|insert|remove|discard|sort)')",
         'Its parts are under keys: write `["name"]` in place of `.name`.',
     ),
     (
