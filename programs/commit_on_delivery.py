@@ -23,8 +23,8 @@ What it loses; every second it says on stderr how many page views or records:
 - A page view whose record has no timestamp, or that is dated before 1970, or more than five
   minutes after now or its record's timestamp (the producer's, unless the topic has
   message.timestamp.type=LogAppendTime).
-- If unread records were deleted, the open second before and the first one after them: they may be
-  cut. If records are out of order there, a later one may be cut, too, and is written.
+- If unread records were deleted, the open second before them and the first one after them: both
+  may be incomplete. If records are out of order there, a later second may be, too: it's written.
 The last second of a partition is open until a record of a later second arrives. A copy that ends
 doesn't write that second: the next reader counts it again from its first record.
 """

@@ -2,8 +2,8 @@
 
     python lag_by_group.py --servers localhost:9092 --every 10
 
-It needs `pip install confluent-kafka`, and the rights to DESCRIBE groups and topics: what it may
-not see, it says on stderr. It reads no record, commits nothing, and waits for a silent broker.
+It needs `pip install confluent-kafka`, and the rights to DESCRIBE groups and topics: it says on
+stderr which ones it may not see. It reads no record, commits nothing, and waits for its broker.
 
 Lag in records is the partition's end minus the committed offset. Lag in seconds asks: how long
 ago was the partition's end at the offset that the group has now committed? The program samples the

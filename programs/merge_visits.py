@@ -20,7 +20,7 @@ visit is complete, also after kill -9. A visit may be written twice: the last re
 counts, if no message is late and spark.speculation is off. A checkpoint belongs to its topics,
 their number of partitions, and one running copy: for others, name a new one.
 
-What it loses; of the first, each micro-batch says how many records:
+What it loses; of the first kind, each micro-batch says how many records:
 - A record that isn't such JSON (as Python reads it), or is dated before 1970, or more than five
   minutes after now or its own timestamp (the producer's, unless the topic has
   message.timestamp.type=LogAppendTime).
@@ -93,7 +93,7 @@ class Merge(StatefulProcessor):
         self.clocks = handle.getMapState("clocks", "topic STRING", "newest BIGINT")
 
     def handleInputRows(self, key, rows, timerValues):
-        """Put the messages to their visits; return the visits that are now complete."""
+        """Add the messages to their visits; return the visits that are now complete."""
         clocks = {topic: newest for (topic,), (newest,) in self.clocks.iterator()}
         arrived = defaultdict(set)
         for row in rows:

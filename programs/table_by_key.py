@@ -1,4 +1,4 @@
-"""Keep a table on Spark: of each key the newest value, as long as a condition holds for it.
+"""Keep a table on Spark: the newest value of each key, as long as a condition holds for it.
 
     spark-submit --packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0 table_by_key.py \
         --servers localhost:9092 --topic positions --out us-positions --checkpoint state/us \
@@ -24,7 +24,7 @@ What it loses; of the first two kinds, each micro-batch says how many records:
 - A record without a key, and one older than its key's record in another partition.
 - A value for which --where fails is like one for which it doesn't hold: its key is deleted.
 - If a key changes more than once between two micro-batches, only the newest value is written.
-- With a lost checkpoint, or stopped or still at its first read for longer than the topic's
+- With a lost checkpoint, or if a stop or the first read takes longer than the topic's
   delete.retention.ms, it may miss tombstones that were compacted away. Then delete the checkpoint
   and the result, and start from the beginning.
 """
@@ -58,7 +58,7 @@ class Table(StatefulProcessor):
     """Spark calls it once per key and micro-batch, with the key's new records."""
 
     def init(self, handle):
-        """Open the state: the place of the key's newest record, and if the key is in the table."""
+        """Open the state: the place of the key's newest record, and whether it's in the table."""
         self.newest = handle.getValueState("newest", "time BIGINT, partition INT, inside BOOLEAN")
 
     def handleInputRows(self, key, rows, timerValues):

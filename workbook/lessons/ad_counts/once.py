@@ -164,8 +164,8 @@ fenced = Problem(
     ),
     reference=write_once,
     discussion="The counts and the fence are committed together or not at all. So if Spark hands "
-    "in a micro-batch again, the fence has its number. (A commit of your own after both of them "
-    "would do no harm; before one of them, it would.) That's enough because Spark guarantees that "
+    "in a micro-batch again, the fence has its number. (A commit of your own after both does no "
+    "harm; between the two, it does.) That's enough because Spark guarantees that "
     "for one query id, a number always means the same offsets.\n\nYour function doesn't protect "
     "against two runs of one query at the same time: both may read the fence before one of them "
     "writes it. `SELECT … FOR UPDATE` makes the second run wait, but only if the query's row "

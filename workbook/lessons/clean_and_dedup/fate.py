@@ -98,8 +98,8 @@ fate_of_a_value = exercise(
     "the first text that applies:\n\n"
     '- `"empty"`: the value is None or has no byte.\n'
     '- `"no Avro"`: the value has fewer than five bytes, or its first byte isn\'t 0.\n'
-    '- `"unknown id"`: the next four bytes are the id, unsigned, the highest first, and `decoders` '
-    "doesn't have it.\n"
+    '- `"unknown id"`: `decoders` doesn\'t have the id. It is the next four bytes: an unsigned '
+    "number, highest byte first.\n"
     '- `"malformed"`: the decoder raises an error.\n'
     '- `"no ad"`: the ad is None.\n'
     '- `"owner"`: `owner` is True.\n'

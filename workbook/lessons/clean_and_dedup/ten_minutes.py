@@ -24,7 +24,7 @@ def of_records(answer):
     return new
 
 
-EMPTY, ELSEWHERE = "still empty", "not each hash with its arrival in the slice of its minute"
+EMPTY, ELSEWHERE = "still empty", "a hash isn't with its arrival in the slice of its minute"
 
 
 def kept(slices):
@@ -98,12 +98,12 @@ ten_minutes = exercise(
     notices=notices,
     name="Remember for ten minutes",
     task="Write `is_new(slices, digest, arrival)`, which is called for each record of a "
-    "partition. A record is a duplicate if you returned True for an earlier record with the same "
-    "hash (`digest`), and the earlier record arrived at most 600,000 ms (ten minutes) before this "
-    "one, or even later: a clock may be ahead. Return False for a duplicate, and don't remember "
-    "it. Any other record counts: remember it in `slices[minute]`, a dictionary from hash to "
-    "arrival, where `minute` is `arrival // 60_000`, and return True. `slices` is an empty "
-    "dictionary at the first call, and your calls fill it.\n\n"
+    "partition. A record is a duplicate if an earlier call with the same hash (`digest`) returned "
+    "True, and the `arrival` of that call is at most 600,000 ms (ten minutes) smaller than this "
+    "one. It may even be larger, because a clock may be ahead. Return False for a duplicate, and "
+    "don't remember it. Any other record counts: remember it in `slices[minute]`, a dictionary "
+    "from hash to arrival, where `minute` is `arrival // 60_000`, and return True. `slices` is an "
+    "empty dictionary at the first call, and your calls fill it.\n\n"
     "If there is now a thirteenth slice, forget the oldest minute: the whole slice with the "
     "smallest number. Why twelve? Ten minutes touch eleven slices, and one more is for a record "
     "from a machine whose clock is an hour ahead.",
@@ -149,11 +149,11 @@ ten_minutes = exercise(
               remembering(most=10, left=10), remembering(left=11)),
         wrong("It calls each hash that is still remembered a duplicate. But a slice is kept for "
               "longer than ten minutes, so compare the two arrivals.", remembering(within=10**12)),
-        wrong("It compares with another span than 600,000 ms. `arrival` is in ms, and a record "
+        wrong("It compares with a span other than 600,000 ms. `arrival` is in ms, and a record "
               "exactly 600,000 ms later is still a duplicate.",
               *(remembering(within=ms) for ms in (599_999, 600, 10))),
-        wrong("An earlier record may have arrived later, from a machine whose clock is ahead. The "
-              "difference is negative then, and this record is a duplicate.", remembering(age=abs),
+        wrong("An earlier record has a larger `arrival` if its clock was ahead. The difference is "
+              "negative then, and this record is a duplicate.", remembering(age=abs),
               remembering(age=lambda ms: ms if ms >= 0 else HOUR)),
         wrong("It remembers duplicates, too. A record that is sent again every nine minutes would "
               "never count again.", remembering(renews=True)),

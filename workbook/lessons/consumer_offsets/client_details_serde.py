@@ -157,7 +157,7 @@ client_details_serde = exercise(
     "choice. `deserialise(data)` returns an equal `ClientDetails`, in another process, too.\n\n"
     "- Any text, `None` and integers of 64 bits must survive.\n"
     "- If bytes are cut off or joined with others, or aren't client details at all, `deserialise` "
-    "must raise an error of any type.\n"
+    "must raise an error, of whatever type.\n"
     "- It must never execute its input, so `pickle` is out.\n\n"
     "`msgspec.to_builtins(details)` returns the details as dictionaries, and "
     "`msgspec.convert(dictionaries, ClientDetails)` converts them back.",

@@ -62,7 +62,7 @@ hidden_groups = exercise(
     "1. Hide each group with fewer than `least` viewers.\n"
     "2. If any group is hidden, but together the hidden groups have fewer than `least` viewers, "
     "hide one more group.\n"
-    "3. That is the smallest of the others, and of equally small ones the first in the alphabet.\n"
+    "3. That group is the smallest of the others, or of equal ones the first in the alphabet.\n"
     "4. But `unknown` is the last choice: rule 2 hides it only if there is no other group.\n\n"
     "With `least = 10`, `{'north': 4, 'east': 30, 'unknown': 12}` gives "
     "`{'north': None, 'east': None, 'unknown': 12}`.",

@@ -85,8 +85,8 @@ latest_on_spark = frame_exercise(
     "positions.\n"
     "- The row with the highest offset counts. The same offset may occur in two partitions, but "
     "all rows of one position are in one partition.\n\n"
-    "It must run on a stream, too, where its state keeps one row per position, and it can't rely "
-    "on the order of the rows.\n\n"
+    "Your function must run on a stream, too, and keep one row per position in the state there. "
+    "It can't rely on the order of the rows.\n\n"
     "In the check, a position's name says what happened to it, such as `moved` or `reopened`.",
     schema=SCHEMA,
     cases=[

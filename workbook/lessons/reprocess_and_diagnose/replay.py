@@ -111,7 +111,7 @@ replay = exercise(
     "`offset`, `arrival` (ms, never falls), `day` (text: when the action happened), `ad`, "
     "`user`, and `digest`, a hash of all bytes. Don't change them. The live query counts the "
     "record at offset `fence` and all later ones.\n\n"
-    "Return a dictionary: how many actions of `day` each ad has, without ads that have "
+    "Return a dictionary from each ad to the number of its actions of `day`, without ads that have "
     "none. A record is a repeat, and doesn't count, if an earlier record with its `digest` "
     "counted, and arrived at most 600,000 ms before it.\n\n"
     "The bike's view at offset 0 is repeated at 1. Another view of the bike is at 2. Fence 2 "

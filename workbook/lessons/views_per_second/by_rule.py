@@ -152,8 +152,8 @@ by_rule = exercise(
     rehearse=rehearse,
     right=[rule()],
     wrong=[
-        wrong("It ends with a value. `yield` each pair at the click that completes it, and "
-              "the loop continues.", lambda clicks: next(completed(clicks), None),
+        wrong("It returns a single value. `yield` each pair at the click that completes it, and "
+              "let the loop continue.", lambda clicks: next(completed(clicks), None),
               lambda clicks: dict(Counter(map(second_of, filter(is_page, clicks))))),
         wrong("The pairs are right, but they're emitted too late, and a topic never ends. `yield` "
               "each pair within the loop, at the click that completes it.",

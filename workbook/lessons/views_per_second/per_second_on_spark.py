@@ -107,7 +107,7 @@ per_second_on_spark = frame_exercise(
     "second and a watermark with a delay of five seconds, so that Spark can drop old seconds.",
     schema=SCHEMA,
     cases=[
-        case("Two views of two pages, 999 ms apart: one row, for the second in which both began.",
+        case("Two views of two pages, 999 ms apart: one row, for the second of both.",
              click(0), click(999, name="/shoes", tab="t2", browser="Safari")),
         case("One view in second 10, and one in second 11.", click(10_200), click(11_000)),
         case("An action, a scroll and the end of a view aren't page views.",
