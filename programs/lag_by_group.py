@@ -34,13 +34,18 @@ HOUR = 3600
 LINE = r"(?m)^[ \t]*(?!\S*\.type)([a-z.]+)[ \t]*[=: \t][ \t]*(.*?)[ \t]*$"  # of --config
 
 
+def say(text, where=None):
+    """Print a line, without what steers a terminal: others choose the names of groups."""
+    print("".join(c if c.isprintable() else "?" for c in text), file=where, flush=True)
+
+
 def answers(what, asked):
     """Yield each key and its answer; say where there's none."""
     for key, future in asked.items():
         try:
             yield key, future.result()
         except KafkaException as error:
-            print(f"no {what} of {key}: {error.args[0].str()}", file=sys.stderr)
+            say(f"no {what} of {key}: {error.args[0].str()}", sys.stderr)
 
 
 def committed(admin):
@@ -57,7 +62,7 @@ def committed(admin):
         for group, answer in answers("offsets", asked):
             for place in answer.topic_partitions:
                 if place.error:
-                    print(f"no offset of {group}: {place}", file=sys.stderr)
+                    say(f"no offset of {group}: {place}", sys.stderr)
                 elif place.offset >= 0:
                     found[group, TopicPartition(place.topic, place.partition)] = place.offset
     return found
@@ -104,7 +109,7 @@ def table(admin, sampled):
                 late = seconds(sampled[topic_id, place.partition], offset, now)
                 lag = f"{end - offset:,}"
             where = f"{place.topic}/{place.partition}"
-            print(f"{group:30} {where:30} {lag:>12} {late:>10}", flush=True)
+            say(f"{group:30} {where:30} {lag:>12} {late:>10}")
 
 
 def connect(options):  # returns the settings of librdkafka, and all topics

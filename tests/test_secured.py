@@ -32,7 +32,7 @@ from workbook.cli.main import main
 from workbook.errors import BrokerUnreachable, RegistryUnreachable
 from workbook.kafka import require
 from workbook.kafka.broker import Broker, external
-from workbook.kafka.config import NotConfigured
+from workbook.kafka.config import NotConfigured, properties
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.protocol import require_kafka
 from workbook.kafka.registry import client_config
@@ -141,6 +141,14 @@ FAULTS = {
     "no mechanism": ("scram", (LOGIN[0], *LOGIN[2:]), r"sasl\.mechanism in .*, but it isn't set"),
     "a misspelt one": ("scram", (*LOGIN, "sasl.mechanism=SCRAM"), "but it is 'SCRAM'"),
     "a misspelt protocol": ("scram", (*LOGIN, "security.protocol=TLS"), "PLAINTEXT, SSL, SASL"),
+    "a misspelt check": (
+        *("scram", (*LOGIN, TLS[1], "ssl.endpoint.identification.algorithm=htps")),
+        r"Expected https, none for ssl\.endpoint\.identification\.algorithm in .* it is 'htps'",
+    ),
+    "a value of old clients": (
+        *("scram", (*LOGIN, TLS[1], "client.dns.lookup=default")),
+        r'"default" for configuration property "client\.dns\.lookup"',
+    ),
     "no protocol": ("scram", LOGIN[1:], "is set, but no protocol"),
     "no user": ("scram", (*SCRAM, LOGIN[3]), r"Set sasl\.username in"),
     "no such file": ("scram", (*LOGIN, "ssl.ca.location=DIR/x"), "x, which can't be read: No such"),
@@ -240,6 +248,7 @@ def test_a_file_is_read_as_kafkas_own_tools_read_it(tmp_path, monkeypatch) -> No
     mine: Any = external()
     assert found == mine.client_config()
     assert found["sasl.password"] == "a\"b'c"
+    assert properties(rb"sasl.password=\ud83d\ude00") == {"sasl.password": "😀"}
 
 
 @pytest.mark.parametrize(

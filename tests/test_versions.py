@@ -16,9 +16,9 @@ ACCEPTED: dict[str, tuple[int, str]] = {
     "event_time_merge": (2, "3001af2e6154"),
     "share_holders": (3, "0f2b97a27152"),
     "active_groups": (3, "6ec4207f95ac"),
-    "replicate": (1, "5a21fbbbb120"),
-    "ad_statistics": (3, "1acbb69d1a35"),
-    "archive": (1, "f7f2b3cc5968"),
+    "replicate": (1, "53440adeb647"),
+    "ad_statistics": (3, "3becb826e1b8"),
+    "archive": (1, "d1b855c41429"),
 }
 """Of each system the version, and the hash of what its pipeline is made of."""
 

@@ -111,7 +111,10 @@ class Broker:
         if not self.ours:
             protocol.require_kafka(self.bootstrap, within / 2, self.security)
         problems: list[KafkaError] = []
-        admin = self._admin(error_cb=problems.append)
+        try:
+            admin = self._admin(error_cb=problems.append)
+        except KafkaException as error:
+            raise WorkbookError(f"{error.args[0].str()}. Correct this setting.") from None
         try:
             known = admin.list_topics(timeout=within).brokers.values()
         except KafkaException as error:

@@ -155,7 +155,8 @@ def _unescaped(text: str) -> str:
         code = found[1]
         return chr(int(code[1:], 16)) if len(code) > 1 else special.get(code, code)
 
-    return re.sub(r"\\(u[0-9a-fA-F]{4}|.)", one, text)
+    found = re.sub(r"\\(u[0-9a-fA-F]{4}|.)", one, text)
+    return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins pairs
 
 
 # --- for librdkafka -----------------------------------------------------------------------------
@@ -207,7 +208,9 @@ def _login(said: Mapping[str, Given]) -> dict[str, str]:
 def _certificates(said: Mapping[str, Given]) -> dict[str, str]:
     made, none = {}, Given("", "")
     if HOST_CHECK in said:
-        made[HOST_CHECK] = "https" if said[HOST_CHECK].value.lower() == "https" else "none"
+        made[HOST_CHECK] = said[HOST_CHECK].value.lower() or "none"
+        if made[HOST_CHECK] not in ("https", "none"):
+            _choose(said[HOST_CHECK], ("https", "none"))
     store = said.get("ssl.keystore.password", none).value
     password = said.get("ssl.key.password", none).value or store
     if CA in said:

@@ -133,6 +133,8 @@ _NO_BYTES = re.compile(r'"(items|type)": "null"|"fields": \[\]|"size": 0\b')
 """Types without bytes: Java loops over the declared length of such a list, perhaps for years."""
 
 _PER_MS = {"timestamp-micros": 1_000, "timestamp-nanos": 1_000_000}
+_NO_MOMENT = ("local-timestamp", "date", "time-")
+"""How the logical types of times begin that name no moment without a zone or a day."""
 
 
 @lru_cache(maxsize=256)
@@ -159,7 +161,10 @@ def reading(schema: str) -> tuple[str, int] | None:
                 plain = wanted if isinstance(wanted, str) else wanted[1]
                 if (kind["type"], plain) not in _FITS:
                     return None
-                per_ms *= _PER_MS.get(kind.get("logicalType", ""), 1)
+                if name == "time":
+                    per_ms = _PER_MS.get(logical := kind.get("logicalType", ""), 1)
+                    if logical.startswith(_NO_MOMENT):
+                        return None
                 if kind["type"] == "enum":  # Java refuses a name that is defined twice
                     plain = kind["name"] if kind["name"] in defined else kind
                     defined.add(kind["name"])
