@@ -23,10 +23,10 @@ from workbook.errors import WorkbookError
 from workbook.views.cell_clock import time_cells
 
 NEW_KERNEL = (
-    "What to do: this kernel is new, and nothing of the chapter has run in it yet. Run the cells "
-    "from the top (menu Run, “Run All Above Selected Cell”), or `recover()` in a cell of its own: "
-    "it takes you back to the chapter's start. Shift + Enter runs nothing while a kernel is "
-    "starting. Views and buttons with a broken link belong to the old one."
+    "What to do: this kernel is new, and nothing of the chapter has run in it yet. Shift + Enter "
+    "runs nothing while a kernel is starting, and views and buttons with a broken link belong to "
+    "the old one. Run the cells from the top (menu Run, “Run All Above Selected Cell”), or "
+    "`recover()` in a cell of its own: it takes you back to the chapter's start."
 )
 SETUP = "recover"
 """The tag of the cells that a session in steps needs at the start of any of them."""
