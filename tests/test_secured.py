@@ -249,6 +249,9 @@ def test_a_file_is_read_as_kafkas_own_tools_read_it(tmp_path, monkeypatch) -> No
     assert found == mine.client_config()
     assert found["sasl.password"] == "a\"b'c"
     assert properties(rb"sasl.password=\ud83d\ude00") == {"sasl.password": "😀"}
+    monkeypatch.setenv("KAFKA_SASL_PASSWORD", "it wins")
+    mine = external()
+    assert mine.client_config() == found | {"sasl.password": "it wins"}
 
 
 @pytest.mark.parametrize(
