@@ -204,7 +204,8 @@ def connect(options):  # returns the settings of librdkafka, and all topics
         for name, value in re.findall(LINE, re.sub(r"\\\n\s*", "", text)):
             name = name.replace("truststore.loc", "ca.loc").replace("mechanisms", "mechanism")
             found.setdefault(name, re.sub(r"\\(.)", r"\1", value) or "none")
-        jaas = re.findall(r"""(\w+)=(["'])((?:\\.|.)*?)\2""", found.pop("sasl.jaas.config", ""))
+        jaas = found.pop("sasl.jaas.config", "")
+        jaas = re.findall(r"""(\w+)\s*=\s*(["']?)((?:\\.|.)*?)\2[\s;]""", jaas)
         found |= {f"sasl.{name}": re.sub(r"\\(.)", r"\1", value) for name, _, value in jaas}
         admin = AdminClient({**found, "log_level": 0, "error_cb": heard.append})
         return found, admin.list_topics(timeout=10).topics

@@ -224,7 +224,7 @@ CONFLUENT = """\ufeff# as Confluent Cloud writes it\r
 bootstrap.servers = b:9 \r
 security.protocol=SASL_SSL\t\r
 sasl.mechanism=PLAIN\r
-sasl.jaas.config=org.X required username='me' password='a"b\\\\'c';\r
+sasl.jaas.config=org.X required username = me password='a"b\\\\'c';\r
 ssl.endpoint.identification.algorithm=\r
 \r
 MIIEvQabc\r
