@@ -352,6 +352,7 @@ OF_THE_CASE = "the cause of the case"
         ((1, 2), [1, 2], "Right contents in a tuple; a list is expected."),
         ([[1, 2]], [(1, 2)], "a list stands for a tuple in it"),
         ("8", 8, "a number stands as text"),
+        ([("a", "+1")], [("a", 1)], "a number stands as text"),
         ({("a", "0"): 1}, {("a", 0): 1}, "a number stands as text"),
         ({b"10": 7}, {10: 7}, "a number stands as text or bytes"),
         ([{"a": 1}], {"a": 1}, "lies inside a list. Give it back by itself"),

@@ -110,6 +110,7 @@ BROKEN = [
     (lambda c: c.groupBy("name").agg(F.count("*").alias("views")), "It counts every click."),
     (lambda c: c.groupBy("name").agg(F.collect_list("at").alias("views")), "one value in each row"),
     (sorted_first, "a stream can't be sorted"),
+    (lambda c: sorted_first(c).dropDuplicates(["name"]), "The rows are right by luck"),
     (lambda c: views(c).sparkSession.createDataFrame(views(c).collect()), "it runs the query"),
 ]
 

@@ -169,7 +169,7 @@ def _forms(value: Any, expected: Any) -> list[tuple[str, str]] | None:
         return []
     if type(expected) is int:
         text = value.decode("latin-1") if isinstance(value, bytes) else value
-        return [TEXT] if isinstance(text, str) and text == str(expected) else None
+        return [TEXT] if isinstance(text, str) and text.removeprefix("+") == str(expected) else None
     mine, asked = (list(v.items()) if isinstance(v, dict) else v for v in (value, expected))
     if not all(isinstance(v, (list, tuple, set, frozenset)) for v in (mine, asked)):
         return None

@@ -116,7 +116,8 @@ class _OnFrames:
         result, rows = found
         other_type = other_column_type(result, types)
         if not (differs := self._difference(rows, table)):
-            return NotYet(other_type) if other_type else None
+            cause = other_type or (cause_of_luck(result) if self.streams else "")
+            return NotYet(cause) if cause else None
         for idea in self.mistakes:
             if Counter(self._rows(idea.model, table)) == Counter(rows):
                 return NotYet(idea.cause, table=differs)
@@ -150,7 +151,7 @@ class _OnFrames:
             tried = described(answer, table)
             if tried.timed_out:
                 return broken(answer, tried)
-            cause = cause_on_a_stream(tried) or cause_of_luck(answer(table))
+            cause = cause_on_a_stream(tried)
         cause = STARTS if started.queries or isinstance(tried.error, Starts) else cause
         if not cause and not cause_of_endless_state(described(self.reference, table)):
             cause = cause_of_endless_state(tried)

@@ -122,7 +122,7 @@ two_tables = exercise(
              of(ADA, AT), commit("orders 5")),
         case("A tombstone of an unknown group: the group stays `None`.", None, commit("orders 0")),
         case("A topic may be called `classic`. The two tables have keys of their own.",
-             of(ADA, {}), commit("classic", 5)),
+             of(ADA, {"classic": 5}), commit("classic")),
     ],
     draw=draw,
     right=[answer(), answer(left=lambda after: after != of({}, {}))],

@@ -10,6 +10,7 @@ from functools import partial, wraps
 
 import msgspec
 
+from workbook.classroom.causes import NO_RETURN
 from workbook.classroom.exercise import case, exercise, wrong
 from workbook.classroom.sandbox import sandbox
 from workbook.streams.events.client_details import Assignment, ClientDetails, ClientMember
@@ -24,8 +25,6 @@ def details_serde():
 
     return serialise, deserialise
 
-
-# --- how a pair is tried ------------------------------------------------------------------------
 
 BACK, ELSEWHERE = "write and read", "written in another process"
 CUT, LONGER, READ = "some bytes are missing", "some bytes too many", "read these bytes"
@@ -45,8 +44,8 @@ PICKLED = pickle.dumps(Bomb())
 EXPRESSION = f"__import__('sys').modules[{__name__!r}].ran.append('it ran')".encode()
 
 
-def written(answer, details):
-    data = answer()[0](details)
+def written(write, details):
+    data = write(details)
     if not isinstance(data, bytes):
         raise TypeError(f"`serialise` gives {type(data).__name__}, and bytes are asked for")
     return data
@@ -54,7 +53,7 @@ def written(answer, details):
 
 def elsewhere(answer, details):
     """Write the details in another process."""
-    work = lambda say: {"data": written(answer, details).hex()}  # noqa: E731
+    work = lambda say: {"data": written(answer()[0], details).hex()}  # noqa: E731
     return bytes.fromhex(sandbox(work).result["data"])
 
 
@@ -74,12 +73,14 @@ def tried(answer):
 
     @wraps(answer)  # so that a card finds the line of an error
     def call(how, given):
-        write, read = partial(written, answer), answer()[1]
+        if (functions := answer()) is None:
+            return None
+        write, read = functions  # of one call, as in the notebook
         if how == READ:
             return refused(read, given)
         if how == ELSEWHERE:
             return read(elsewhere(answer, given))
-        data = write(given)
+        data = written(write, given)
         if how == CUT:
             places = range(1, len(data))
             return refused(read, *(data[:at] for at in places), *(data[at:] for at in places))
@@ -90,8 +91,6 @@ def tried(answer):
     call.__signature__ = inspect.signature(lambda how, given: None)
     return call
 
-
-# --- groups -------------------------------------------------------------------------------------
 
 CLICKS = (Assignment("clicks", (0, 1)),)
 
@@ -118,9 +117,6 @@ def draw(random, size):
     return BACK, group(*members, generation=random.choice((0, -1, 7, 2**31 + 5, 2**63 - 1)))
 
 
-# --- wrong answers ------------------------------------------------------------------------------
-
-
 def as_json(details):
     return json.dumps(msgspec.to_builtins(details)).encode()
 
@@ -130,10 +126,9 @@ def pair(encode=as_json, before=lambda data: data, decode=json.loads):
     return lambda: (encode, lambda data: msgspec.convert(decode(before(data)), ClientDetails))
 
 
-seen: dict[str, ClientDetails] = {}
+def in_memory():
+    seen = {}
 
-
-def in_a_global():
     def serialise(details):
         seen[details.group] = details
         return details.group.encode()
@@ -210,7 +205,8 @@ client_details_serde = exercise(
               pair(encode=lambda d: repr(msgspec.to_builtins(d)).encode(), decode=eval),
               lambda: (lambda d: repr(d).encode(), lambda data: eval(data))),
         wrong("The details stay in the memory of the process that wrote them. The bytes must "
-              "contain everything about the group.", in_a_global),
+              "contain everything about the group.", in_memory),
+        wrong(NO_RETURN, lambda: None),
         wrong("It returns dictionaries. Build the three classes again, for example by "
               "`msgspec.convert`.", lambda: (msgspec.json.encode, msgspec.json.decode)),
         wrong("It catches the error and invents an empty group. Let it raise: nobody would notice "

@@ -50,10 +50,12 @@ def is_page(message):
     return json.loads(message.value())["click_type"] == "Page"
 
 
-def counted(messages, counts=is_page, shows=is_page):
+def counted(messages, counts=is_page, shows=is_page, raw=False):
     """Count some messages and show the count after some; with the defaults it's right."""
     views = 0
     for message in messages:
+        if raw:
+            yield message.offset(), message.value()
         views += counts(message)
         if shows(message):
             yield (views,)
@@ -63,8 +65,8 @@ def any_click(message):
     return True
 
 
-def shows_raw(messages):
-    return ((message.offset(), message.value()) for message in messages)
+def no_click(message):
+    return False
 
 
 def in_a_list(reader, show, until):
@@ -92,7 +94,7 @@ count_views = exercise(
     mob,
     kind=Step,
     called="count_views",
-    rehearse=shown_by(numbers(1)),
+    rehearse=shown_by(numbers(1), first=7),
     name="2. Count the page views",
     task="Edit the program: instead of showing each record, it counts the page views, and after "
     "each page view it shows the count so far. A value is JSON, which `json.loads` reads. Only "
@@ -128,9 +130,12 @@ count_views = exercise(
     right=[showing(counted), in_a_list],
     wrong=[
         wrong("It still shows the raw records, as in the step before. Delete that line, and show "
-              "only the count.", showing(shows_raw)),
+              "only the count.", showing(lambda ms: counted(ms, raw=True)),
+              showing(lambda ms: counted(ms, shows=no_click, raw=True))),
         wrong("It counts every click, actions too.", showing(lambda ms: counted(ms, any_click)),
               showing(lambda ms: counted(ms, any_click, any_click))),
+        wrong("It shows the record's offset, which grows with every click. Count page views in a "
+              "variable.", showing(lambda ms: ((m.offset() + 1,) for m in ms if is_page(m)))),
         wrong("It never shows more than 1, because it sets the count to 0 inside the loop. Do that "
               "above the loop.", showing(lambda ms: ((1,) for m in ms if is_page(m)))),
         wrong("It shows the count after every click, even if the count hasn't changed. Show it "
@@ -139,7 +144,7 @@ count_views = exercise(
               "new count.", showing(lambda ms: ((views,) for views in [sum(map(is_page, ms))]))),
         wrong("It shows nothing. Is the condition ever true? The type is `Page`, with a capital "
               "letter. And do you call `show`?",
-              showing(lambda ms: ())),
+              showing(lambda ms: counted(ms, shows=no_click))),
     ],
     hints=(
         "Where does the program keep the count from one record to the next? The count has to exist "

@@ -19,8 +19,8 @@ def by_trying(click):
 
 
 def changed(change):
-    """Build a wrong answer that makes another key of a tab's id."""
-    return lambda click: change(click["tab_id"]) if click.get("tab_id") else None
+    """Build two wrong answers that make another key: of every click, or of those with a tab."""
+    return change, lambda click: change(click) if click.get("tab_id") else None
 
 
 def produced(answer):
@@ -85,14 +85,15 @@ tab_as_key = exercise(
               lambda click: (click.get("tab_id") or "").encode(),
               lambda click: str(click.get("tab_id", "")).encode()),
         wrong("The key isn't the tab's id alone. No other field says which tab it was.",
-              lambda click: json.dumps(click).encode(),
-              lambda click: str(click).encode(), lambda click: click["browser"].encode(),
-              lambda click: click["name"].encode(), lambda click: b"%d" % click["event_id"]),
+              *changed(lambda click: json.dumps(click).encode()),
+              *changed(lambda click: str(click).encode()),
+              *changed(lambda c: c["browser"].encode()), *changed(lambda c: c["name"].encode()),
+              *changed(lambda click: b"%d" % click["event_id"])),
         wrong("The key has quotation marks around it, because JSON puts them there. Encode the "
-              "tab's id itself.", changed(lambda tab: json.dumps(tab).encode()),
-              changed(lambda tab: json.dumps(tab, ensure_ascii=False).encode())),
-        wrong("Every click with a tab has the same key.", changed(lambda tab: b"tab-7"),
-              changed(lambda tab: b"tab_id")),
+              "tab's id itself.", *changed(lambda click: json.dumps(click.get("tab_id")).encode()),
+              *changed(lambda c: json.dumps(c.get("tab_id"), ensure_ascii=False).encode())),
+        wrong("Every click with a tab has the same key.", *changed(lambda click: b"tab-7"),
+              *changed(lambda click: b"tab_id")),
     ],
     hints=(
         "There are clicks with a tab and clicks without one. Which key does each kind get?",

@@ -10,23 +10,19 @@ def count(held, row, sign):
     return {**others, ticker: left} if left else others
 
 
-def in_a_copy(held, row, sign):
-    after = dict(held)
-    after[row["ticker"]] = after.get(row["ticker"], 0) + sign
-    if not after[row["ticker"]]:
-        del after[row["ticker"]]
-    return after
-
-
-def counted(by=1, least=1):
+def counted(step=lambda row, sign: sign, stays=bool):
     """Make an answer of its parts; with the defaults it's right."""
 
     def answer(held, row, sign):
-        step = by(row) if callable(by) else by
-        left = {**held, row["ticker"]: held.get(row["ticker"], 0) + sign * step}
-        return {ticker: n for ticker, n in left.items() if n >= least}
+        left = {**held, row["ticker"]: held.get(row["ticker"], 0) + step(row, sign)}
+        return {ticker: n for ticker, n in left.items() if stays(n)}
 
     return answer
+
+
+def either(step):
+    """Make two answers: one drops a ticker that is at 0, one also a ticker below 0."""
+    return counted(step), counted(step, lambda n: n > 0)
 
 
 def others(held, row):
@@ -38,11 +34,11 @@ def plain_set(held, row, sign):
 
 
 def takes_all(held, row, sign):
-    return in_a_copy(held, row, 1) if sign > 0 else others(held, row)
+    return count(held, row, 1) if sign > 0 else others(held, row)
 
 
 def only_known(held, row, sign):
-    return in_a_copy(held, row, sign) if row["ticker"] in held else dict(held)
+    return count(held, row, sign) if row["ticker"] in held else dict(held)
 
 
 def position(ticker, amount=10):
@@ -81,17 +77,18 @@ set_with_counts = exercise(
              {"KO": 3, "IBM": 2}, position("KO", 3), -1),
     ],
     draw=draw,
-    right=[in_a_copy, counted()],
+    right=[counted()],
     wrong=[
         wrong("A ticker without positions stays with 0. The group would never be empty, and the "
-              "client would never leave the table.", counted(least=0)),
+              "client would never leave the table.", counted(stays=lambda n: True)),
         wrong("It's still a set: it doesn't count a second position in the same ticker, and it "
               "removes the ticker with the first position that is given up.", plain_set),
         wrong("It counts positions that are added, but it removes the ticker with the first "
               "position that is given up. Subtract one instead.", takes_all),
         wrong("It counts shares. Count positions: each row is one position, whatever its amount.",
-              counted(by=lambda row: row["amount"])),
-        wrong("The sign is the wrong way round: +1 adds the row.", counted(by=-1)),
+              *either(lambda row, sign: sign * row["amount"])),
+        wrong("The sign is the wrong way round: +1 adds the row.",
+              *either(lambda row, sign: -sign)),
         wrong("It never adds a new ticker. The row's ticker may not be in `held` yet.",
               only_known),
     ],
