@@ -125,7 +125,7 @@ def actions(records, known, read):
     arrival = F.least("timestamp", F.current_timestamp()).alias("arrival")
     rows = records.select("*", arrival, F.coalesce(*found).alias("action"))
     kinds = rows.schema["action"].dataType
-    if missing := FIELDS.keys() - {*kinds.names}:
+    if missing := FIELDS.keys() - {*getattr(kinds, "names", ())}:
         sys.exit(f"The newest schema has no field {', '.join(missing)}.")
     fields = [plain(F.col("action")[n], kinds[n].dataType, to).alias(n) for n, to in FIELDS.items()]
     in_header = F.expr("exists(headers, it -> it.key = '__value_schema_id')")

@@ -26,8 +26,9 @@ What it loses; of the first kind, each micro-batch says how many records:
   message.timestamp.type=LogAppendTime).
 - A message that arrives after its visit was written becomes a visit of its own, under the same
   key. So do the messages of a visit beyond 900,000 bytes.
-With a lost checkpoint, it starts at the beginning of both topics, and writes all visits again. A
-topic that runs far ahead of the other isn't stopped: the state keeps all its messages.
+With a lost checkpoint, it starts at the beginning of both topics, and writes all visits again. If
+their beginnings are deleted, name an empty --out: the first visits lack messages. A topic that runs
+far ahead of the other isn't stopped: the state keeps all its messages.
 """
 
 import argparse

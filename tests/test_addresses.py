@@ -211,6 +211,7 @@ def test_a_foreign_registry_that_does_not_serve_is_named(
     [
         ("postgresql://me:secret@127.0.0.1:{free}/x", "at postgresql://127.0.0.1:.* refused"),
         ("postgresql://me:secret@lost.invalid/x", "failed to resolve host 'lost.invalid'"),
+        ("postgresql://me:a@secret@lost.invalid/x", "failed to resolve host '…@lost.invalid'"),
         ("postgresql://me:sec ret@b/x?password=secret", "no URL of the form postgresql://user"),
     ],
 )

@@ -212,6 +212,8 @@ def test_schemas_as_others_write_them_are_read(counts) -> None:
         counts.options.topic, *((b"", h + body) for h, body in zip(heads, bodies, strict=True))
     )
     assert counted(counts) == {"ab": 1, "7": 1}
+    with pytest.raises(SystemExit, match="newest schema has no field"):
+        counts.run({1: ['"string"']})
 
 
 def test_what_postgresql_refuses_is_said_and_the_rest_is_kept(counts) -> None:

@@ -1,6 +1,7 @@
 """Finds the servers in use: the lab's own or the environment's."""
 
 import os
+import re
 
 from workbook.errors import CassandraUnreachable, DatabaseUnreachable
 from workbook.kafka.broker import Broker, external
@@ -77,8 +78,8 @@ def check_database(url: str, within: float = ANSWER_WITHIN) -> None:
         return
     except psycopg.ProgrammingError:  # whose words may hold the password
         why = f"this is no URL of the form {form}"
-    except psycopg.Error as error:
-        why = _first_line(error)
+    except psycopg.Error as error:  # an @ in a password cuts it: the rest would be the host
+        why = re.sub(r"[^\s'\"]*@", "…@", _first_line(error))
     raise DatabaseUnreachable(
         f"Expected a PostgreSQL database at {shown(url)}, but {why}. "
         + _advice("postgres", "DATABASE_URL", form)
