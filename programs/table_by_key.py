@@ -23,6 +23,7 @@ one. A checkpoint belongs to its topics and to one running copy: for others, nam
 What it loses; of the first two kinds, each micro-batch says how many records:
 - A record without a key, and one older than its key's record in another partition.
 - A value for which --where fails is like one for which it doesn't hold: its key is deleted.
+  But a regular expression such as (a|b)* ends the program at a long value: it fills Java's stack.
 - If a key changes more than once between two micro-batches, only the newest value is written.
 - With a lost checkpoint, or if a stop or the first read takes longer than the topic's
   delete.retention.ms, it may miss tombstones that were compacted away. Then delete the checkpoint

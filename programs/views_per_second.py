@@ -35,6 +35,7 @@ import re
 import sys
 from contextlib import suppress
 from pathlib import Path
+from uuid import uuid4
 
 from confluent_kafka import KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
@@ -51,14 +52,15 @@ LOST = ("that aren't JSON", "with a wrong field", "dated wrong")
 def page_views(records: DataFrame) -> DataFrame:
     """Parse the records of Kafka, and keep the page views with a credible time (column `time`)."""
     # The last element is ours: without it, what follows a record's JSON would be overlooked.
-    text = F.expr("""IF(is_valid_utf8(value), '[' || string(value) || ',{"end":true}]', NULL)""")
-    schema = "ARRAY<STRUCT<click_type STRING, timestamp BIGINT, end BOOLEAN>>"
+    mine = uuid4().hex  # so no record has it
+    text = f"""IF(is_valid_utf8(value), '[' || string(value) || ',{{"end":"{mine}"}}]', NULL)"""
+    schema = "ARRAY<STRUCT<click_type STRING, timestamp BIGINT, end STRING>>"
     strict = {"allowSingleQuotes": "false", "allowNonNumericNumbers": "false"}
-    array = F.from_json(text, schema, strict).alias("array")
+    array = F.from_json(F.expr(text), schema, strict).alias("array")
     # Without an upper bound, one record dated 2099 would move the watermark, and all others were
     # too late for ever. Numbers are compared: Spark has no time for each of them.
     lost = F.expr(f"""CASE
-        WHEN NOT ifnull(size(array) = 2 AND get(array, 1).end, false) THEN "{LOST[0]}"
+        WHEN NOT ifnull(size(array) = 2 AND get(array, 1).end = '{mine}', false) THEN "{LOST[0]}"
         WHEN click.click_type != 'Page' THEN 'another click_type'
         WHEN click.click_type IS NULL OR click.timestamp IS NULL THEN '{LOST[1]}'
         WHEN click.timestamp < 0 OR click.timestamp - 300000 >

@@ -23,7 +23,7 @@ _KNOWN = {
         *("UnknownTopicId", "OffsetOutOfRange", "KAFKA_DATA_LOSS", "Some data may have been lost"),
     ): "The checkpoint begins at an offset of the topic that this broker does not hold: it belongs "
     "to another broker, or the topic is a new one or has let old records go. Use a new folder for "
-    "--checkpoint.",
+    "--checkpoint, and for ad_statistics another --schema, too: its database continues there.",
     ("AuthorizationException", "Not authorized to", "authorization failed"): "This user lacks a "
     "right on the broker, perhaps because it was taken away. docs/own-servers.md lists the rights "
     f"that each command needs. Ask for the missing one, then {_SAME}",
