@@ -60,7 +60,7 @@ clean:
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' || { \
 	  echo "The workbook needs Python 3.11, 3.12 or 3.13; $(PYTHON) is $$($(PYTHON) -V 2>&1)."; \
 	  echo "Name another one: make PYTHON=python3.12 lab"; exit 1; }
-	@echo "Installing the packages of requirements.lock into .venv (about a minute) ..."
+	@echo "Installing the packages of requirements.lock into .venv (minutes, and nothing is printed) ..."
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet "$$(grep -o '^uv==[0-9.]*' requirements.lock)"
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock

@@ -35,7 +35,11 @@ def test_after_a_restart_a_missing_name_says_what_to_do(mine: Kernel) -> None:
     assert mine.run("print(mine)") == "42\n"  # somebody's own start-up file still runs
     assert "prepare" not in mine.run("print(dir())")
     missing = mine.failing("shop.click('/home')")
-    assert "`recover()` in a cell of its own: it takes you back" in missing
+    assert "\x1b[1mrecover()\x1b[0m in a cell of its own" in (
+        advice := missing.rpartition("What to do")[2]
+    )
+    assert "`" not in advice
+    assert max(map(len, advice.splitlines())) < 90
     began = time.monotonic()
     assert "Go on under “1. Six records, raw”" in mine.run("recover()")
     took = time.monotonic() - began
@@ -47,7 +51,7 @@ def test_after_a_restart_a_missing_name_says_what_to_do(mine: Kernel) -> None:
     assert "has run" in mine.run("1")
     mine.run(f"{fold}None")
     again = mine.failing("next_count(1, b'')")
-    assert "made in another cell of this chapter, under “2. The step" in again
+    assert "made in another cell of this chapter, under “2. The step" in " ".join(again.split())
     began = time.monotonic()
     assert "open again" in mine.run("recover()")  # twice
     assert min(took, time.monotonic() - began) < 10  # the machine may have been busy once

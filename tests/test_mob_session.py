@@ -59,6 +59,14 @@ def test_each_step_begins_with_the_program_of_the_step_before(at: int) -> None:
     assert [line for line in shown if "show(" in line or "views" in line or "produce(" in line]
 
 
+def test_a_program_that_prints_hears_of_show() -> None:
+    def mob(reader: Any, show: Any, until: Any) -> None:
+        while not until():
+            print(reader.poll(0.1))
+
+    assert "Use `show`" in problems[0].check(mob).part("Likely cause")
+
+
 def test_the_notebook_gives_the_mob_what_the_check_gives_it() -> None:
     for helper in (page_second, commit_behind):
         text = inspect.getsource(helper).rstrip()

@@ -1,5 +1,7 @@
 """Rows of boxes and grids: data in, words and rows out."""
 
+import re
+
 from workbook.classroom.diagram import declared
 from workbook.views import pipeline as draw
 from workbook.views.boxes import Box
@@ -86,15 +88,20 @@ def test_a_windowed_store_is_a_grid_with_what_a_question_returns() -> None:
         "2 groups in 3 windows of 10 s: 3 rows, 3 cells without one. "
         "fetch(till, 22:13:20, 22:13:30) returns 1 row."
     )
-    assert drawn.figure.count("3px solid") == 2
-    assert drawn.figure.count("dashed") == 3
+    assert len(re.findall(r"3px \S+ solid", drawn.figure)) == 1
+    assert len(re.findall(r"3px \S+ dashed", drawn.figure)) == 1
+    assert drawn.figure.count("dashed") == 4
     assert drawn.rows[1] == {"window from": "22:13:30", "office": "–", "till": "–"}
     older = windowed_store(cells, 10_000, (None, start, start + 20_000), since=start - 10_000)
     assert "fetch_all(22:13:20, 22:13:40) returns 3 rows." in older.words
     assert len(older.rows) == 4
+    assert "A thick frame" in older.caption
+    assert "drawn" not in older.words
+    assert "A thick frame" not in windowed_store(cells, 10_000).caption
     assert windowed_store([], 10_000).words == "The store has no row yet."
     many = windowed_store([(start, f"g{n:02}", "1") for n in range(LINES + 1)], 10_000)
-    assert f"{LINES} groups are drawn." in many.words
+    assert many.words.endswith(f" The first {LINES} groups are drawn.")
+    assert "windows are" not in many.words
 
 
 def test_an_update_is_a_row_that_goes_and_one_that_comes() -> None:

@@ -19,7 +19,7 @@ from workbook.classroom.texts import as_a_cell, remember, solved, warning
 from workbook.errors import CheckBroke
 
 SILENT_SECONDS = 2.0
-STILL_CHECKING = "The check is still trying your answer; it may take up to half a minute …\n"
+STILL_CHECKING = "The check is still trying your answer; it may take up to half a minute …\r"
 
 
 @dataclass
@@ -60,6 +60,8 @@ class Problem:
             said = error if isinstance(error, CheckBroke) else f"{type(error).__name__}: {error}"
             found = NotYet(f"The check itself broke: {said}")
         finally:
+            if not waiting.is_alive():  # it has spoken: blanks overwrite its words
+                sys.stdout.write(f"{'':{len(STILL_CHECKING)}}\r")
             waiting.cancel()
             waiting.join()
         self._checked, self._passed, self._skipped = answer, found is None, False

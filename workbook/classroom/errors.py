@@ -11,6 +11,7 @@ import json
 import logging
 import re
 import sys
+import textwrap
 import time
 import traceback
 from collections.abc import Iterator
@@ -168,14 +169,20 @@ def _show(
             shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
             return
         lines = shell.InteractiveTB.structured_traceback(kind, error, trace, tb_offset=tb_offset)
-        more = f"What to do: {step}"
+        more = in_lines(f"What to do: {step}")
     else:
         short = type(kind.__name__, (Exception,), {"__module__": kind.__module__})(headline(error))
         lines = shell.InteractiveTB.structured_traceback(type(short), short, own, tb_offset=0)
-        more = f"What to do: {step}\n" if step else ""
-        more += "(This is the short form; `%tb` in a cell shows the whole.)"
+        more = in_lines(f"What to do: {step}") + "\n" if step else ""
+        more += "(This is the short form; %tb in a cell shows the whole.)"
     shell._get_exc_info((kind, error, trace))  # what %tb shows
     shell._showtraceback(kind, error, [*lines, f"\n{more}"])
+
+
+def in_lines(text: str) -> str:
+    """Break an advice between words, which a notebook's text doesn't; its `code` is bold, whole."""
+    bold = re.sub("`([^`]+)`", lambda code: f"\x1b[1m{code[1]}\x1b[0m".replace(" ", "\xa0"), text)
+    return textwrap.fill(bold, 88, break_long_words=False).replace("\xa0", " ")
 
 
 def _is_long(error: BaseException) -> bool:

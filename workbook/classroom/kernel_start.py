@@ -18,7 +18,7 @@ from typing import Any
 
 from IPython import get_ipython
 
-from workbook.classroom.errors import NOTEBOOKS
+from workbook.classroom.errors import NOTEBOOKS, in_lines
 from workbook.errors import WorkbookError
 from workbook.views.cell_clock import time_cells
 
@@ -68,7 +68,7 @@ def _shown(
 ) -> None:
     lines = shell.InteractiveTB.structured_traceback(kind, error, trace, tb_offset=tb_offset)
     step = "" if notebook()[:2].isdigit() else " `recover(3)` opens its third step."
-    shell._showtraceback(kind, error, [*lines, f"\n{NEW_KERNEL}{step}"])
+    shell._showtraceback(kind, error, [*lines, "\n" + in_lines(NEW_KERNEL + step)])
 
 
 def recover(step: int = 1, chapter: str = "") -> None:

@@ -1,7 +1,6 @@
 """Asks by buttons: a choice (an exercise), recall questions, and predictions before a run."""
 
 import html
-import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from workbook.classroom.core import Problem
 from workbook.classroom.judging import NotYet
 from workbook.classroom.render import Card, Part, State
 from workbook.classroom.showing import show
+from workbook.views.tables import marked
 
 NO_LETTER = "Answer with a letter in quotes"
 NO_OPTION = "There is no such option"
@@ -136,11 +136,10 @@ def _asked(question: Question) -> list[widgets.Widget]:
     said = widgets.HTML()
 
     def say(text: str) -> None:
-        said.value = html.escape(question.answer(text))
+        said.value = marked(question.answer(text))
 
-    asked = re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(question.text))
     buttons = _buttons(((text, text) for text in question.shown), say)
-    return [widgets.HTML(f"<b>{asked}</b>"), buttons, said]
+    return [widgets.HTML(f"<b>{marked(question.text)}</b>"), buttons, said]
 
 
 class Prediction(widgets.VBox):
@@ -162,7 +161,7 @@ class Prediction(widgets.VBox):
                 placeholder="your guess, then Enter", continuous_update=False
             )
             self._input.observe(lambda change: self._note(change["new"]), names="value")
-        super().__init__([widgets.HTML(f"<b>{html.escape(question)}</b>"), self._input, self._said])
+        super().__init__([widgets.HTML(f"<b>{marked(question)}</b>"), self._input, self._said])
 
     def say(self, guess: object) -> None:
         """Choose an option, or fill the field, as a click would."""

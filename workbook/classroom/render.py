@@ -1,10 +1,11 @@
 """Renders the card of an exercise as HTML in a notebook and as plain text in a terminal."""
 
 import html
-import re
 import textwrap
 from dataclasses import dataclass
 from enum import Enum
+
+from workbook.views.tables import marked
 
 Rows = tuple[tuple[str, ...], ...]
 
@@ -99,8 +100,7 @@ def _paragraph(text: str) -> str:
     """Render as code where all of its lines are indented, else as prose with `code` in it."""
     if all(line.startswith("    ") for line in text.split("\n")):
         return f"<pre>{html.escape(textwrap.dedent(text))}</pre>"
-    marked = re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
-    return f"<p>{marked}</p>".replace("\n", "<br>")
+    return f"<p>{marked(text)}</p>".replace("\n", "<br>")
 
 
 def _table_as_text(table: Rows) -> str:

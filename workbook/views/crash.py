@@ -1,6 +1,5 @@
 """Three buttons for a pipeline in its own process: start it, kill it, start it again."""
 
-import html
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import ipywidgets as widgets
 
 from workbook.errors import CrashFailed
+from workbook.views.tables import marked
 
 AGAIN = "To try again, run the cell that makes the lab, then this one."
 SAID = {
@@ -60,7 +60,7 @@ class CrashButtons(widgets.VBox):
             try:
                 press()
             except CrashFailed as failure:
-                error = f"✗ {html.escape(str(failure))} "
+                error = f"✗ {marked(str(failure))} "
             state = self._show(error)
             if state in self._buttons:  # a disabled button would lose the keyboard
                 self._buttons[state].focus()

@@ -1,6 +1,5 @@
 """Redraws views while something runs, from a thread of their own."""
 
-import html
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from IPython.core.error import InputRejected
 from IPython.display import HTML, display
 
 from workbook.views.picture import SAME, Picture
+from workbook.views.tables import marked
 
 EVERY_S = 0.5
 DEADLINE_S = 1800.0
@@ -108,7 +108,7 @@ class Live:
             self._end(STOPPED)
             return
         self._error = error
-        self._end(f"<p><b>✗ The view has ended:</b> {html.escape(_sentence(error))}</p>")
+        self._end(f"<p><b>✗ The view has ended:</b> {marked(_sentence(error))}</p>")
         _tell_next_cell(error)
 
     def _end(self, words: str) -> None:

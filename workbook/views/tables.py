@@ -1,6 +1,7 @@
 """Renders small HTML tables and bars in one style, with a caption that says what to look for."""
 
 import html
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,11 @@ from workbook.views.colours import BLUE, FAINT, INK, ORANGE
 CELL = f"padding:2px 10px; border-bottom:1px solid {FAINT}; overflow-wrap:break-word; "
 TABLE = f"border-collapse:collapse; font-size:13px; color:{INK}; margin:4px 0"
 CAPTION = "text-align:left; font-weight:600; padding:2px 0 4px"
+
+
+def marked(text: str) -> str:
+    """Return a text as HTML, with its `code` as code."""
+    return re.sub("`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
 
 
 def captioned(caption: str) -> str:
@@ -69,8 +75,9 @@ class Grid:
 
 
 def _boxed(cell: Cell) -> str:
-    edge = f"3px solid {ORANGE}" if cell.framed else f"1px {'dashed' if cell.dashed else 'solid'}"
-    look = f"padding:3px 8px; border:{edge}; text-align:left; white-space:pre-line"
+    edge = f"3px {ORANGE}" if cell.framed else "1px"
+    look = f"padding:3px 8px; border:{edge} {'dashed' if cell.dashed else 'solid'}; "
+    look += "text-align:left; white-space:pre-line"
     return f"<td style='{look}'>{html.escape(cell.text)}</td>"
 
 

@@ -8,9 +8,9 @@ from workbook.views.tables import Cell, Grid
 
 CAPTION = (
     "A line per group, a column per window. A dashed cell is no row: nothing of the group changed "
-    "in that window, or one micro-batch read that change together with a later one. A thick frame: "
-    "what the question returns."
+    "in that window, or one micro-batch read that change together with a later one."
 )
+FRAME = " A thick frame: what the question returns."
 
 Stored = tuple[int, str, str]
 """Of the store: the start of a window (ms), the key, and its row in a few words."""
@@ -18,8 +18,8 @@ Stored = tuple[int, str, str]
 Asked = tuple[str | None, int, int]
 """A key, or None for all of them, and the first and the last start of a window (ms), inclusive."""
 
-SHOWN, LINES = 8, 12
-"""Windows (the newest) and keys that are drawn at most."""
+SHOWN, LINES = 7, 12
+"""Windows (the newest) and keys that are drawn at most: seven columns fit in a notebook."""
 
 
 def windowed_store(
@@ -53,13 +53,14 @@ def windowed_store(
     if asked is not None:
         rows = sum(_returns(asked, start, key) for start, key in found)
         words += f" {_question(asked)} returns {number(rows, 'row')}."
-    left_out = len(starts) > SHOWN or len(keys) > LINES
-    words += f" The newest {SHOWN} windows and {LINES} groups are drawn." if left_out else ""
+    words += f" The newest {SHOWN} windows are drawn." * (len(starts) > SHOWN)
+    words += f" The first {LINES} groups are drawn." * (len(keys) > LINES)
     rows_below: list[dict[str, Any]] = [
         {"window from": moment(start)[:8], **{key: found.get((start, key), "–") for key in keys}}
         for start in starts
     ]
-    return Picture(grid, CAPTION, words if starts else "The store has no row yet.", rows_below)
+    words = words if starts else "The store has no row yet."
+    return Picture(grid, CAPTION + FRAME * bool(asked), words, rows_below)
 
 
 def _cell(words: str | None, start: int, key: str, asked: Asked | None) -> Cell:

@@ -11,6 +11,8 @@ from workbook.lessons.mob_ninety_minutes.on_paper import ERROR
 from workbook.lessons.mob_ninety_minutes.per_second import draw as draw_clicks
 from workbook.lessons.mob_ninety_minutes.per_second import page_second, pages
 
+SELDOM = ("", "second", "view")
+
 
 def commit_behind(reader, message, error, _):
     if error:
@@ -34,17 +36,17 @@ def mob(reader, producer, metrics, until):
     producer.flush()
 
 
-def committing(report=None, serves=True, at_once=False):
+def committing(report=None, serves="turn", at_once=False):
     """Make a program that publishes and does something of its own about commits.
 
     ``report`` gets the reader and the records n0 and n1 (later, newer ones) by their names, and
-    returns a delivery's report. ``at_once`` it commits where it produces.
+    returns a delivery's report, which runs where it ``serves``. ``at_once`` it also commits.
     """
 
     def program(reader, producer, metrics, until):
         views, now = {}, {"n0": None, "n1": None}
         while not until():
-            if serves:
+            if serves == "turn":
                 producer.poll(0)
             now["n1"] = reader.poll(0.1)
             second = page_second(now["n1"])
@@ -56,6 +58,8 @@ def committing(report=None, serves=True, at_once=False):
                 producer.produce(metrics, key=done, value=count, on_delivery=then)
                 if at_once:
                     reader.commit(message=now["n0"])
+            if serves == "view" or (serves == "second" and second not in views):
+                producer.poll(0)
             views[second], now["n0"] = views.get(second, 0) + 1, now["n1"]
         producer.flush()
 
@@ -148,7 +152,7 @@ commit_on_delivery = exercise(
     wrong=[
         wrong("It commits after n1, the first page view of the open second. A restart begins "
               "after n1 and never counts it. The complete second ends with the record before, n0.",
-              committing(behind("n1")), committing(behind("n1"), serves=False)),
+              *(committing(behind("n1"), serves) for serves in ("turn", *SELDOM))),
         wrong("It commits n0's own offset, so a restart reads n0 again and publishes the "
               "delivered second once more, with one page view. Add 1, or use "
               "`commit(message=n0)`.", up_to_the_gap(lambda n0, n1: n0.offset())),
@@ -159,16 +163,17 @@ commit_on_delivery = exercise(
         wrong("It commits the message that the report is about. That's the metric, with an offset "
               "in the metrics topic. The bookmark is an offset in the clicks: that of n0.",
               committing(lambda reader, now: lambda e, m: commit_behind(reader, m, e, None))),
-        wrong("No delivery report runs during the loop. Call `producer.poll(0)` in each turn.",
-              committing(behind("n0"), serves=False)),
+        wrong("Delivery reports run never, or too seldom. Call `producer.poll(0)` in each turn, at "
+              "its head: after a `continue`, or without a new second, nothing runs them.",
+              *(committing(behind("n0"), serves) for serves in SELDOM)),
         wrong("A `lambda` (or an inner function) reads its variable when it's called. By the time "
               "of the report, that's a later record; `partial` keeps the present one.",
-              committing(too_late)),
+              *(committing(too_late, serves) for serves in ("turn", *SELDOM))),
         wrong("It commits right after `produce`, which has only put the metric into a queue. If "
               "the broker never takes the metric, no restart sends it again. Commit in "
               "`on_delivery`.", committing(at_once=True)),
         wrong("It never commits, like the program before. A restart publishes everything again.",
-              committing(), committing(serves=False)),
+              committing(), committing(serves="")),
     ],
     hints=(
         "Put your finger on offset 2 of the six records. Which record completes second 10, and "

@@ -66,10 +66,6 @@ def in_one_text(reader, show, until):
             show(f"{m.topic()} {m.key()}, offset {m.offset():>4}: {m.value()!r}")
 
 
-def shows_nothing(reader, show, until):
-    printing()(reader, lambda *what: None, until)
-
-
 HALF = b'{"event_id": 77, "click_type": "Page", "na'
 
 
@@ -115,10 +111,9 @@ print_records = exercise(
         case("No record arrives, so there's nothing to show.", [None, None]),
     ],
     draw=draw,
-    right=[
-        in_one_text,
-        printing(lambda m: (m.offset(), m.value().decode())),
-    ],
+    notices=lambda lines, expected: "" if lines else "It shows nothing. Use `show`: `print` and "
+    "`return` put nothing on that screen.",
+    right=[in_one_text, printing(lambda m: (m.offset(), m.value().decode()))],
     wrong=[
         wrong("It shows an error as if it were a record, because `value()` returns the error's "
               "text then. Check `message.error()` first, and raise the error.",
@@ -136,8 +131,6 @@ print_records = exercise(
               printing(lambda m: (m.offset, m.value))),
         wrong("Each line needs the offset and the value. One of the two is missing.",
               printing(lambda m: (m.value(),)), printing(lambda m: (m.offset(),))),
-        wrong("It shows nothing. Call `show`: `print` and `return` put nothing on that screen.",
-              shows_nothing),
         wrong("It collects the records and shows them when the loop has ended. A stream doesn't "
               "end, so show each record when it arrives.", printing(at_once=False)),
     ],
