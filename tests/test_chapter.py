@@ -12,6 +12,7 @@ from workbook.classroom.chapter import Chapter
 from workbook.classroom.questions import Option, Prediction, Question, Recall
 from workbook.classroom.render import State
 from workbook.errors import BrokerUnreachable, QueryFailed
+from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.readers import consumer, read_all
 
@@ -83,8 +84,8 @@ def test_a_program_that_fails_ends_the_wait_with_its_last_words(
 
 
 def test_waiting_in_vain_without_a_broker_names_the_broker(chapter: Chapter) -> None:
-    chapter.config = {"bootstrap.servers": "127.0.0.1:1"}
-    with pytest.raises(BrokerUnreachable, match="none answered"):
+    chapter.broker = Broker("127.0.0.1:1")
+    with pytest.raises(BrokerUnreachable, match=r"127\.0\.0\.1:1"):
         chapter.wait(lambda: 0, "a miracle", seconds=0.1)
 
 
