@@ -196,6 +196,7 @@ def test_offsets_that_make_no_sense_are_refused(
     sink: Sink, broker: Broker, offsets: dict[int, int], says: str
 ) -> None:
     options = Namespace(
+        checkpoint=None,
         source=sink.topics[0],
         orders=sink.topics[1],
         out=sink.visits.name,
