@@ -101,6 +101,7 @@ def test_chapters_02_03_and_05_count_each_good_page_view(broker, topic, notebook
     assert counted[SECOND] == n
 
     three = notebook("03", clicks=clicks, metrics=metrics, publish=publish_a_count.reference)
+    three.names["ordered"] = three.config
     three.run("def page_second(", "def publish_seconds(", "def or_dead_letter(", "counts = (")
     three.names["second_of"] = three["or_dead_letter"]
     three.read(clicks, every, three["publish_seconds"])

@@ -53,11 +53,13 @@ def program(spark, broker, topic, capfd, tmp_path):
             before = {f"spark.sql.{name}": spark.conf.get(f"spark.sql.{name}") for name in CONF}
             listener = self.module.Losses()
             spark.streams.addListener(listener)
-            query = self.module.start(spark, self.options, *more)
             try:
-                query.processAllAvailable()
+                query = self.module.start(spark, self.options, *more)
+                try:
+                    query.processAllAvailable()
+                finally:
+                    query.stop()
             finally:
-                query.stop()
                 spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
                 spark.streams.removeListener(listener)
                 for name, value in before.items():
