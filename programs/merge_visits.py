@@ -160,7 +160,12 @@ def for_spark(config):  # returns the same as options of Spark's Kafka source an
     java |= {"kafka.ssl.truststore.type": "PEM", "kafka.ssl.keystore.type": "PKCS12"}
     for it, its in ("key", "key"), ("certificate", "certificate.chain"):
         if file := java.pop(f"kafka.ssl.{it}.location", ""):
-            java[f"kafka.ssl.keystore.{its}"] = f"secret: Spark hides it\n{Path(file).read_text()}"
+            if "ENCRYPTED" in (text := Path(file).read_text()):
+                sys.exit(
+                    f"Spark can't read the locked key in {file}. Name a PKCS12 file of it as "
+                    f"ssl.keystore.location: openssl pkcs12 -export -in CERTIFICATE -inkey {file}"
+                )
+            java[f"kafka.ssl.keystore.{its}"] = f"secret: Spark hides it\n{text}"
             java["kafka.ssl.keystore.type"] = "PEM"
     login = "scram.Scram" if "SCRAM" in config.get("sasl.mechanism", "") else "plain.Plain"
     login = f"org.apache.kafka.common.security.{login}LoginModule required"
