@@ -49,7 +49,7 @@ def test_it_proves_itself(name: str, request: pytest.FixtureRequest) -> None:
         assert card.part("Discussion") == problem.discussion
         assert resolved(problem, answer, "") is answer
     if options:
-        expected = {letter: o.cause for letter, o in options.items() if o.cause}
+        expected = {letter: cause for letter, (_, cause) in options.items() if cause}
         expected |= {"z": NO_OPTION, 2: NO_LETTER}
         for letter, cause in expected.items():
             assert cause in problem.check(letter).part(CAUSE)

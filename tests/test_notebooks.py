@@ -234,7 +234,7 @@ def test_it_opens_with_three_questions_on_earlier_chapters(path: Path) -> None:
     for question in chapter.recall.questions:
         assert question.chapter < number_of(path)
         assert len(question.options) >= 3
-        assert [option.cause for option in question.options].count("") == 1
+        assert list(question.options.values()).count("") == 1
     assert any(cell.strip().endswith("recall") for cell in texts(path, "code")[:2])
 
 
@@ -259,7 +259,7 @@ def test_the_right_answer_to_a_recall_question_may_stand_anywhere() -> None:
     for path in NOTEBOOKS:
         chapter = import_module(f"workbook.lessons.{stem(path)}")
         for question in chapter.recall.questions if hasattr(chapter, "recall") else ():
-            assert sorted(question.shown) == sorted(option.text for option in question.options)
-            [right] = [option.text for option in question.options if not option.cause]
+            assert sorted(question.shown) == sorted(question.options)
+            [right] = [text for text, cause in question.options.items() if not cause]
             seen.add(question.shown.index(right))
     assert seen == {0, 1, 2}

@@ -2,7 +2,7 @@
 
 import html
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import ascii_lowercase
 from typing import Any
@@ -20,12 +20,8 @@ NO_LETTER = "Answer with a letter in quotes"
 NO_OPTION = "There is no such option"
 
 
-@dataclass(frozen=True)
-class Option:
-    """One of the answers; ``cause`` names why it is wrong, and is empty for the right one."""
-
-    text: str
-    cause: str = ""
+Options = Mapping[str, str]
+"""Each option's text, and why it is wrong: '' for the right one."""
 
 
 def _buttons(
@@ -43,9 +39,12 @@ def _buttons(
 
 @dataclass(repr=False)
 class ChoiceProblem(Problem):
-    """An exercise whose options are buttons; ``check("b")`` answers from code, as a click does."""
+    """An exercise whose options are buttons; ``check("b")`` answers from code, as a click does.
 
-    options: dict[str, Option] = field(default_factory=dict)
+    ``options`` are each letter's text and cause.
+    """
+
+    options: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def _ipython_display_(self) -> None:
         said = widgets.HTML()
@@ -53,7 +52,7 @@ class ChoiceProblem(Problem):
         def answer(letter: str) -> None:
             said.value = self.check(letter)._repr_html_()
 
-        labels = ((f"{at}) {option.text}", at) for at, option in self.options.items())
+        labels = ((f"{at}) {text}", at) for at, (text, _) in self.options.items())
         question, _, _ = self.task.rpartition("\n\n")
         asked = Card(State.TASK, self.name, (Part("", question),))
         display(HTML(asked._repr_html_()), widgets.VBox([_buttons(labels, answer), said]))
@@ -62,19 +61,19 @@ class ChoiceProblem(Problem):
 def choice(
     name: str,
     task: str,
-    options: Sequence[Option],
+    options: Options,
     hints: tuple[str, ...],
     discussion: str,
     *,
     variable: str = "prediction",
 ) -> ChoiceProblem:
-    """Return an exercise whose answer is a letter; exactly one option has no cause.
+    """Return an exercise whose answer is a letter; exactly one of the options is right.
 
     The stub assigns to ``variable``, and the task ends with the list of the options.
     """
-    by_letter = dict(zip(ascii_lowercase, options, strict=False))
+    by_letter = dict(zip(ascii_lowercase, options.items(), strict=False))
     letters = ", ".join(by_letter)
-    [right] = [letter for letter, option in by_letter.items() if not option.cause]
+    [right] = [letter for letter, (_, cause) in by_letter.items() if not cause]
     *first, last = [f'"{letter}"' for letter in by_letter]
 
     def diagnose(answer: Any) -> NotYet | None:
@@ -84,12 +83,12 @@ def choice(
         chosen = answer.strip().lower()
         if chosen not in by_letter:
             return NotYet(f"{NO_OPTION}: choose one of {letters}.", value=show(answer))
-        cause = by_letter[chosen].cause
-        return NotYet(cause, value=f"{chosen}: {by_letter[chosen].text}") if cause else None
+        text, cause = by_letter[chosen]
+        return NotYet(cause, value=f"{chosen}: {text}") if cause else None
 
     return ChoiceProblem(
         name=name,
-        task=f"{task}\n\n" + "\n".join(f"{at}) {option.text}" for at, option in by_letter.items()),
+        task=f"{task}\n\n" + "\n".join(f"{at}) {text}" for at, (text, _) in by_letter.items()),
         stub=f"{variable} = ...  # {', '.join(first)} or {last}\n",
         diagnose=diagnose,
         hints=hints,
@@ -101,22 +100,21 @@ def choice(
 
 @dataclass(frozen=True)
 class Question:
-    """A question with its options, of which one has no cause; ``chapter`` is which taught it."""
+    """A question with its options, of which one is right; ``chapter`` is which taught it."""
 
     chapter: str
     text: str
-    options: tuple[Option, ...]
+    options: Options
 
     @property
     def shown(self) -> tuple[str, ...]:
         """Return the options' texts in an order that gives nothing away, the same each time."""
-        texts = (option.text for option in self.options)
-        return tuple(sorted(texts, key=lambda text: zlib.crc32(text.encode())))
+        return tuple(sorted(self.options, key=lambda text: zlib.crc32(text.encode())))
 
     def answer(self, text: str) -> str:
         """Return what to say to a choice."""
-        chosen = next(option for option in self.options if option.text == text)
-        return f"✗ {chosen.cause} (Chapter {self.chapter}.)" if chosen.cause else "✓ Right."
+        cause = self.options[text]
+        return f"✗ {cause} (Chapter {self.chapter}.)" if cause else "✓ Right."
 
 
 class Recall(widgets.VBox):

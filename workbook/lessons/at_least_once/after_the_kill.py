@@ -1,6 +1,6 @@
 """Chapter 04: After the kill."""
 
-from workbook.classroom.questions import Option, choice
+from workbook.classroom.questions import choice
 
 _LOG = (10, 10, 10, 10, 11, 11, 11, 11, 12, 12)
 """The second of the page view at each offset."""
@@ -13,29 +13,17 @@ after_the_kill = choice(
     "up to offset 6. The metric of second 10 is delivered, and three views of second 11 are "
     "counted in memory. The client has just committed offset 7 by itself. Now kill -9 ends the "
     "loop, and we start it again with the same group. Which value is published for second 11?",
-    options=(
-        Option(
-            "4: all its views are counted again",
-            "For that, the loop would have to read again from offset 4. What would make it do "
-            "that?",
-        ),
-        Option(
-            "3: it continues where it was",
-            "Three is what the process had counted in memory. Does a process's memory survive "
-            "kill -9? Besides, the view at offset 7 hasn't been read yet.",
-        ),
-        Option("1: only the view at offset 7"),
-        Option(
-            "none: second 11 is never published",
-            "The restarted loop reads the view at offset 7, which is of second 11. What does it do "
-            "when it reads offset 8?",
-        ),
-        Option(
-            "7: three from before and four again",
-            "The group continues at offset 7, so no view is read twice. And the three views in "
-            "memory are gone.",
-        ),
-    ),
+    options={
+        "4: all its views are counted again": "For that, the loop would have to read again from "
+        "offset 4. What would make it do that?",
+        "3: it continues where it was": "Three is what the process had counted in memory. Does a "
+        "process's memory survive kill -9? Besides, the view at offset 7 hasn't been read yet.",
+        "1: only the view at offset 7": "",
+        "none: second 11 is never published": "The restarted loop reads the view at offset 7, "
+        "which is of second 11. What does it do when it reads offset 8?",
+        "7: three from before and four again": "The group continues at offset 7, so no view is "
+        "read twice. And the three views in memory are gone.",
+    },
     hints=(
         "Two places record the progress: the group's offset in the broker, and the count in "
         "memory. Which of them survives?",

@@ -1,6 +1,6 @@
 """Exercises of chapter 12: what if one stream runs ahead?"""
 
-from workbook.classroom.questions import Option, Question, Recall
+from workbook.classroom.questions import Question, Recall
 from workbook.lessons.clamp.four_cases import four_cases
 from workbook.lessons.clamp.pause_and_resume import pause_and_resume
 from workbook.views import pipeline as draw
@@ -22,46 +22,33 @@ recall = Recall(
     Question(
         "04",
         "Where does a Spark query note which records a micro-batch will read?",
-        (
-            Option(
-                "in the offsets of its consumer group, on the broker",
-                "Spark commits no offset to the broker.",
-            ),
-            Option("in its checkpoint, before it reads the records"),
-            Option(
-                "in its checkpoint, after the sink has the rows",
-                "That note says that the micro-batch is done. Its offsets are noted before.",
-            ),
-        ),
+        {
+            "in the offsets of its consumer group, on the broker": "Spark commits no offset to the "
+            "broker.",
+            "in its checkpoint, before it reads the records": "",
+            "in its checkpoint, after the sink has the rows": "That note says that the micro-batch "
+            "is done. Its offsets are noted before.",
+        },
     ),
     Question(
         "10",
         "Why do tracking and orders need the same number of partitions?",
-        (
-            Option("so that a visit's messages have the same partition number in both"),
-            Option(
-                "because a consumer can only read topics with equally many partitions",
-                "A consumer can read any topics, whatever the number of their partitions.",
-            ),
-            Option(
-                "so that both topics are read equally fast",
-                "Partitions don't set a speed: one topic may have ten times as many records.",
-            ),
-        ),
+        {
+            "so that a visit's messages have the same partition number in both": "",
+            "because a consumer can only read topics with equally many partitions": "A consumer "
+            "can read any topics, whatever the number of their partitions.",
+            "so that both topics are read equally fast": "Partitions don't set a speed: one topic "
+            "may have ten times as many records.",
+        },
     ),
     Question(
         "11",
         "The newest time of tracking is 50, of orders 5. What does the clock of both show?",
-        (
-            Option(
-                "50",
-                "Then a visit could be emitted before its order, of second 20, is read.",
-            ),
-            Option(
-                "none, until both topics have reached the same time",
-                "Both topics have a newest time. The clock shows the smaller one.",
-            ),
-            Option("5"),
-        ),
+        {
+            "50": "Then a visit could be emitted before its order, of second 20, is read.",
+            "none, until both topics have reached the same time": "Both topics have a newest time. "
+            "The clock shows the smaller one.",
+            "5": "",
+        },
     ),
 )

@@ -1,6 +1,6 @@
 """Exercises of chapter 30: who reads what?"""
 
-from workbook.classroom.questions import Option, Question, Recall
+from workbook.classroom.questions import Question, Recall
 from workbook.lessons.consumer_offsets.client_details_serde import (
     client_details_serde,
     example,
@@ -28,46 +28,35 @@ problems = (offset_key, commit_value, client_details_serde)
 
 recall = Recall(
     Question(
-        chapter="04",
-        text="A group has committed offset 7 of a partition. Which record does it read next?",
-        options=(
-            Option("the record at offset 7"),
-            Option("the record at offset 8", "A committed offset is the next one to read."),
-            Option(
-                "the newest record",
-                "The setting auto.offset.reset counts only if the group has no valid offset.",
-            ),
-        ),
+        "04",
+        "A group has committed offset 7 of a partition. Which record does it read next?",
+        {
+            "the record at offset 7": "",
+            "the record at offset 8": "A committed offset is the next one to read.",
+            "the newest record": "The setting auto.offset.reset counts only if the group has no "
+            "valid offset.",
+        },
     ),
     Question(
-        chapter="20",
-        text="A key of a compacted topic has three records, and the last one has no value. What "
-        "does compaction leave?",
-        options=(
-            Option(
-                "the second record, because it has the last value",
-                "The record without a value is a tombstone: it deletes the key.",
-            ),
-            Option(
-                "all three records, because a delete is an event, too",
-                "Compaction removes records that were overwritten.",
-            ),
-            Option("at first the tombstone, and later none of them"),
-        ),
+        "20",
+        "A key of a compacted topic has three records, and the last one has no value. What does "
+        "compaction leave?",
+        {
+            "the second record, because it has the last value": "The record without a value is a "
+            "tombstone: it deletes the key.",
+            "all three records, because a delete is an event, too": "Compaction removes records "
+            "that were overwritten.",
+            "at first the tombstone, and later none of them": "",
+        },
     ),
     Question(
-        chapter="06",
-        text="A second member joins a group that reads one partition. What does it read?",
-        options=(
-            Option(
-                "every second record",
-                "A partition is read by one member of a group at a time.",
-            ),
-            Option("nothing, as long as the first member keeps the partition"),
-            Option(
-                "all records, like the first member",
-                "Two groups would both read all records. Members of one group share them.",
-            ),
-        ),
+        "06",
+        "A second member joins a group that reads one partition. What does it read?",
+        {
+            "every second record": "A partition is read by one member of a group at a time.",
+            "nothing, as long as the first member keeps the partition": "",
+            "all records, like the first member": "Two groups would both read all records. Members "
+            "of one group share them.",
+        },
     ),
 )

@@ -1,6 +1,6 @@
 """Chapter 05: A slow partition."""
 
-from workbook.classroom.questions import Option, choice
+from workbook.classroom.questions import choice
 
 slow_partition = choice(
     name="A slow partition",
@@ -8,27 +8,19 @@ slow_partition = choice(
     "already delivered second 160. Two programs count page views per second: our loop, by the "
     "minimum of the clocks, and a Spark query in append mode, with a watermark delay of ten "
     "seconds. What happens to these page views?",
-    options=(
-        Option(
-            "both count them, because both wait until partition 1 has caught up",
-            "Only one of the two waits for the slowest partition. The other follows the newest "
-            "event time of all partitions. Which is which?",
-        ),
-        Option("the loop counts them, because it has waited; Spark drops them as late"),
-        Option(
-            "the loop drops them as late; Spark counts them, because it has waited",
-            "You have exchanged the two. Which one follows the minimum of the clocks?",
-        ),
-        Option(
-            "both drop them, because second 100 was over long ago",
-            "The clock of partition 1 is still before second 100. Can the minimum be later?",
-        ),
-        Option(
-            "both emit second 100 twice, first without them and then with them",
-            "The loop emits each second once, when all clocks have passed it. In append mode Spark "
-            "also emits each second once, and never corrects it.",
-        ),
-    ),
+    options={
+        "both count them, because both wait until partition 1 has caught up": "Only one of the two "
+        "waits for the slowest partition. The other follows the newest event time of all "
+        "partitions. Which is which?",
+        "the loop counts them, because it has waited; Spark drops them as late": "",
+        "the loop drops them as late; Spark counts them, because it has waited": "You have "
+        "exchanged the two. Which one follows the minimum of the clocks?",
+        "both drop them, because second 100 was over long ago": "The clock of partition 1 is still "
+        "before second 100. Can the minimum be later?",
+        "both emit second 100 twice, first without them and then with them": "The loop emits each "
+        "second once, when all clocks have passed it. In append mode Spark also emits each second "
+        "once, and never corrects it.",
+    },
     hints=(
         "Both programs estimate how far event time has advanced. Which event times does each "
         "program look at?",
