@@ -10,14 +10,17 @@ own cause.
 
 import inspect
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import wraps
+from itertools import islice
 from typing import Any
 
 from workbook.classroom.core import Problem
 from workbook.classroom.judging import Case, Mistake, NotYet, by_cases, not_callable_so
 
 RANDOM_CASES, SEED = 40, 7
+MOST_YIELDED = 500
 BY_CHANCE = "This input was drawn by chance. Follow it through your lines: where do they go wrong?"
 
 Answer = Callable[..., Any]
@@ -50,18 +53,22 @@ def exercise(
 
     ``draw`` gets a random generator and a size from 0 to 39, and returns a case's arguments.
     ``rehearse`` turns an answer that takes a reader and a screen into a function of a case's
-    arguments. ``notices`` gets a wrong value and the expected one, and returns a cause that
+    arguments. Where the reference yields, an answer may yield, too, or return a list or a tuple.
+    ``notices`` gets a wrong value and the expected one, and returns a cause that
     neither a case nor a wrong idea knows, or ''. If ``words`` contain no ``stub``, the stub is
     ``stub_of(reference)``.
     """
     chance, mistakes = random.Random(SEED), [each for idea in wrong for each in idea]
     random_cases = [case(BY_CHANCE, *draw(chance, size)) for size in range(RANDOM_CASES)]
     random_cases.sort(key=lambda drawn: len(repr(drawn[1])))  # a small one is shown first
-    called = rehearse or (lambda answer: answer)
+    yields = inspect.isgeneratorfunction(reference)
+
+    def called(answer: Answer) -> Answer:
+        return _rehearsed(rehearse, answer, yields) if rehearse or yields else answer
+
     asked = called(reference)
     models = [replace(m, model=called(m.model)) for m in mistakes]
     all_cases = [Case(args, _plain(asked(*args)), why) for why, args in [*cases, *random_cases]]
-    yields = inspect.isgeneratorfunction(reference)
     check = by_cases(all_cases, models, yields=yields, notices=notices)
     parameters = inspect.signature(reference).parameters
 
@@ -75,6 +82,23 @@ def exercise(
         right=right,
         wrong=mistakes,
     )
+
+
+def _rehearsed(rehearse: Callable[[Answer], Answer] | None, answer: Answer, yields: bool) -> Answer:
+    """Return what ``rehearse`` makes of an answer, with the answer's lines and its own parameters.
+
+    Where it ``yields``, its values are collected.
+    """
+    tried = rehearse(answer) if rehearse else answer
+
+    @wraps(answer)  # so that a card finds the line of an error
+    def call(*args: Any) -> Any:
+        value = tried(*args)
+        given = yields and isinstance(value, (tuple, Iterator))
+        return list(islice(value, MOST_YIELDED)) if given else value
+
+    call.__signature__ = inspect.signature(tried)  # type: ignore[attr-defined]
+    return call
 
 
 def _plain(value: Any) -> Any:

@@ -1,15 +1,11 @@
 """Exercises of chapter 30: who reads what?"""
 
 from workbook.classroom.questions import Question, Recall
-from workbook.lessons.consumer_offsets.client_details_serde import (
-    client_details_serde,
-    example,
-)
 from workbook.lessons.consumer_offsets.commit_value import commit_value
 from workbook.lessons.consumer_offsets.offset_key import offset_key
 from workbook.views import pipeline as draw
 
-__all__ = ["client_details_serde", "commit_value", "example", "offset_key", "problems", "recall"]
+__all__ = ["commit_value", "offset_key", "problems", "recall"]
 
 offsets = draw.topic("__consumer_offsets", 8, compacted=True)
 
@@ -24,7 +20,7 @@ paths = (
     (offsets, draw.query("active_groups", state="checkpoint"), draw.sink("store")),
 )
 
-problems = (offset_key, commit_value, client_details_serde)
+problems = (offset_key, commit_value)
 
 recall = Recall(
     Question(

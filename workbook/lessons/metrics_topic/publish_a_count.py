@@ -1,7 +1,5 @@
 """Chapter 03: Publish a count."""
 
-import functools
-import inspect
 from itertools import product
 from unittest.mock import Mock
 
@@ -48,7 +46,6 @@ MESSAGE = Mock()
 def calls_of(answer):
     """Return a function of a case: it returns the calls, or what became of a refused record."""
 
-    @functools.wraps(answer)
     def asked(topic, second, views, full_queue):
         producer = Producer(full_queue, log := [])
 
@@ -72,7 +69,6 @@ def calls_of(answer):
             on_delivery(failure, MESSAGE)
         return log
 
-    asked.__signature__ = inspect.signature(lambda topic, second, views, full_queue: None)
     return asked
 
 

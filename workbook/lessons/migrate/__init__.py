@@ -2,7 +2,6 @@
 
 from workbook.classroom.questions import Question, Recall
 from workbook.lessons.migrate.day_by_day import day_by_day
-from workbook.lessons.migrate.token_ring import token_ring
 from workbook.views import pipeline as draw
 
 job = draw.query("migrate: a task per range")
@@ -12,7 +11,7 @@ paths = (
     (job, draw.sink("ranges, rejected_rows", "in PostgreSQL")),
 )
 
-problems = (token_ring, day_by_day)
+problems = (day_by_day,)
 
 recall = Recall(
     Question(

@@ -1,11 +1,10 @@
 """Judges the offsets that a mob's program commits: what a kill -9 would cost at any moment."""
 
-import functools
 from collections import Counter
 from collections.abc import Callable, Sequence
 
 from workbook.lessons.mob_ninety_minutes.on_paper import CLICKS, Entry, Message, Producer, Reader
-from workbook.lessons.mob_ninety_minutes.rehearsal import ENDS, WAITING, Program, asks, run
+from workbook.lessons.mob_ninety_minutes.rehearsal import ENDS, WAITING, Program, run
 
 METRICS = "metrics.k3f9"
 SILENCE = (None,) * 6
@@ -70,7 +69,6 @@ def bookmarks_of(program: Program) -> Callable[..., list[str]]:
     the next page view. After a refused metric, it may end, or go on and commit nothing.
     """
 
-    @functools.wraps(program)
     def asked(
         records: Sequence[Entry], reports_after: int = 1, refused: int | None = None
     ) -> list[str]:
@@ -100,4 +98,4 @@ def bookmarks_of(program: Program) -> Callable[..., list[str]]:
             ended.append(UNHEARD)
         return [*sent, *ended, mark.place, *mark.wrong]
 
-    return asks(asked, lambda records, reports_after=1, refused=None: None)
+    return asked

@@ -1,7 +1,5 @@
 """Runs a mob's program on paper and writes down, line by line, what it does."""
 
-import functools
-import inspect
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -29,7 +27,6 @@ def shown_by(
     """
 
     def rehearse(program: Program) -> Callable[[Sequence[Entry]], list[str]]:
-        @functools.wraps(program)
         def asked(records: Sequence[Entry]) -> list[str]:
             reader, lines, sizes = Reader(records, first=first), list[str](), [0]
 
@@ -45,7 +42,7 @@ def shown_by(
             run(lambda: program(reader, show, until), lines)
             return [*lines, *[GROWS] * (max(sizes) > max(most, len(lines)))]
 
-        return asks(asked, lambda records: None)
+        return asked
 
     return rehearse
 
@@ -73,8 +70,7 @@ def numbers(count: int) -> Line:
 def published_by(program: Program) -> Callable[[Sequence[Entry], str], list[str]]:
     """Rehearse a program that publishes: a line for each metric, and one for what it leaves."""
 
-    @functools.wraps(program)
-    def asked(records: Sequence[Entry], topic: str) -> list[str]:
+    def asked(records: Sequence[Entry], metrics: str) -> list[str]:
         reader, lines = Reader(records), list[str]()
 
         def sent(metric: Message) -> None:
@@ -82,12 +78,12 @@ def published_by(program: Program) -> Callable[[Sequence[Entry], str], list[str]
             lines.append(f"{_place(reader)} it sends {what}")
 
         producer = Producer(reader, sent=sent)
-        run(lambda: program(reader, producer, topic, reader.until), lines)
+        run(lambda: program(reader, producer, metrics, reader.until), lines)
         if len(producer) and ENDS not in lines:
             lines.append(WAITING)
         return lines
 
-    return asks(asked, lambda records, metrics: None)
+    return asked
 
 
 def run(program: Callable[[], Any], lines: list[str]) -> None:
@@ -112,9 +108,3 @@ def _is_kafkas(error: Exception) -> bool:
 
 def _place(reader: Reader) -> str:
     return f"at offset {reader.offset}" if reader.last else "before any record"
-
-
-def asks(asked: Any, like: Callable[..., Any]) -> Any:
-    """Give it its own parameters, not those of the answer that it wraps."""
-    asked.__signature__ = inspect.signature(like)
-    return asked

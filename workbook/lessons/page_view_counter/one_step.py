@@ -1,7 +1,6 @@
 """Chapter 01: One step."""
 
 import ast
-import functools
 import json
 
 from workbook.classroom.exercise import case, exercise, wrong
@@ -37,7 +36,6 @@ def searching(text):
 def looped(answer):
     """Call an answer as the loop does: it skips a record that is no click and raises an error."""
 
-    @functools.wraps(answer)
     def step(count, value):
         try:
             return answer(count, value)

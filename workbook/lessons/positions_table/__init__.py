@@ -3,7 +3,6 @@
 from workbook.classroom.questions import Question, Recall
 from workbook.lessons.positions_table.filtered_table import filtered_table
 from workbook.lessons.positions_table.latest_on_spark import latest_on_spark
-from workbook.lessons.positions_table.one_record import one_record
 from workbook.views import pipeline as draw
 
 positions = draw.topic("positions", compacted=True)
@@ -14,7 +13,7 @@ paths = (
     (positions, draw.query("Table", state="kept"), draw.loop("filtered"), draw.sink("us")),
 )
 
-problems = (one_record, latest_on_spark, filtered_table)
+problems = (latest_on_spark, filtered_table)
 
 recall = Recall(
     Question(

@@ -1,6 +1,5 @@
 """Chapter 00: The tab as key."""
 
-import functools
 import json
 
 from workbook.classroom.exercise import case, exercise, wrong
@@ -26,7 +25,6 @@ def changed(change):
 def produced(answer):
     """Return a function of a click: the answer's key, unless a producer refuses its type."""
 
-    @functools.wraps(answer)
     def key(click):
         found = answer(click)
         refused = isinstance(found, (bytearray, memoryview))

@@ -1,9 +1,5 @@
 """Chapter 21: The changes of an update."""
 
-from collections.abc import Iterator
-from functools import wraps
-from itertools import islice
-
 from workbook.classroom.exercise import case, exercise, wrong
 
 
@@ -43,17 +39,6 @@ def of_the_new_client(old, new):
 
 def only_by_tombstone(old, new):
     return [told for told in filtered_first(old, new) if told[1] > 0 or new is None]
-
-
-def listed(answer):
-    """Collect what an answer yields: a list, a tuple and a generator are all right."""
-
-    @wraps(answer)  # so that a card finds the line of an error
-    def call(old, new):
-        given = answer(old, new)
-        return list(islice(given, 99)) if isinstance(given, (tuple, Iterator)) else given
-
-    return call
 
 
 def held(client, ticker, amount, exchange="NASDAQ"):
@@ -109,7 +94,6 @@ changes_of_an_update = exercise(
           for name, value in (("ticker", "KO"), ("exchange", "NASDAQ"), ("client", "Bo"))),
     ],
     draw=draw,
-    rehearse=listed,
     right=[filtered_first, emitting(), lambda old, new: list(changes(old, new))],
     wrong=[
         wrong("It adds the new row before it removes the old one. If the client stays the same, "

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sized
-from functools import wraps
 from inspect import isgenerator
 from itertools import islice, pairwise
 
@@ -26,7 +25,6 @@ def rehearse(answer):
     whether more than 50 things are kept.
     """
 
-    @wraps(answer)  # so that a card finds the line of an error
     def emitted(clicks):
         after, found, kept = 0, [], 0
 

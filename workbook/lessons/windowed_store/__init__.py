@@ -1,11 +1,10 @@
 """Exercises of chapter 32: and a minute ago?"""
 
 from workbook.classroom.questions import Question, Recall
-from workbook.lessons.windowed_store.compare_windows import compare_windows
 from workbook.lessons.windowed_store.windows_on_spark import windows_on_spark
 from workbook.views import pipeline as draw
 
-__all__ = ["compare_windows", "problems", "recall", "windows_on_spark"]
+__all__ = ["problems", "recall", "windows_on_spark"]
 
 offsets = draw.topic("__consumer_offsets", 8)
 till, office = draw.producer("till"), draw.producer("office")
@@ -21,7 +20,7 @@ paths = (
     (office, offsets, groups, draw.sink("history", "windowed store")),
 )
 
-problems = (windows_on_spark, compare_windows)
+problems = (windows_on_spark,)
 
 recall = Recall(
     Question(
