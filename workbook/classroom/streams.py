@@ -123,6 +123,16 @@ WATERMARK_UNUSED = (
     "of the very column that has the watermark. A number or a text made out of a time (`div`, "
     "`date_trunc`, a cast) is only a value to Spark, and a value never gets old."
 )
+TOO_SHORT = (
+    "On a stream it drops an event that is late by less than the delay that is asked for. Either "
+    "the delay of your watermark is too short, or you group by a time that is rounded down to the "
+    "start of its window. The watermark passes such a time when the window begins, but it passes "
+    "an `F.window` only when the window ends."
+)
+TOO_LONG = (
+    "On a stream it still counts an event that is too late, because the delay of your watermark is "
+    "too long. The longer the delay, the more windows stay in the state."
+)
 
 
 def cause_of_endless_state(described: Attempt) -> str:

@@ -70,24 +70,6 @@ def draw(random, size):
     )  # fmt: skip
 
 
-LIKE_UTC = (
-    "Its days are those of UTC. A day in Oslo begins one hour earlier, or two hours in summer."
-)
-LIKE_SESSION = (
-    "Its days are those of the session: `to_date`, `date_format`, `cast` and `from_unixtime` all "
-    "use `spark.sql.session.timeZone`. The notebook's session is on UTC, and the check's is in Los "
-    "Angeles. At work the default is the zone of the driver's machine. Convert to Oslo first."
-)
-ONLY_ON_UTC = (
-    "It's right only if the session is on UTC: `from_utc_timestamp`, and `convert_timezone` with "
-    "UTC as its first zone, treat the session's local time as if it were UTC. With None as the "
-    "first zone, `convert_timezone` converts from the session's zone."
-)
-FIXED = (
-    "It adds a fixed number of hours. Oslo is one hour ahead of UTC in winter and two in summer. "
-    "Name the zone, `Europe/Oslo`: Spark knows its rules."
-)
-
 per_day = frame_exercise(
     counts_per_day,
     name="Count by the owner's day",
@@ -124,12 +106,21 @@ per_day = frame_exercise(
     draw=draw,
     right=[in_sql, by_python],
     wrong=[
-        wrong(LIKE_UTC, counted(utc()), counted(f"to_date(convert_timezone('UTC', {TIME}))")),
-        wrong(LIKE_SESSION, counted(f"to_date({TIME})"),
+        wrong("Its days are those of UTC. A day in Oslo begins one hour earlier, or two hours in "
+              "summer.", counted(utc()), counted(f"to_date(convert_timezone('UTC', {TIME}))")),
+        wrong("Its days are those of the session: `to_date`, `date_format`, `cast` and "
+              "`from_unixtime` all use `spark.sql.session.timeZone`. The notebook's session is on "
+              "UTC, and the check's is in Los Angeles. At work the default is the zone of the "
+              "driver's machine. Convert to Oslo first.", counted(f"to_date({TIME})"),
               counted("to_date(from_unixtime(time / 1000))")),
-        wrong(ONLY_ON_UTC, counted(f"to_date(from_utc_timestamp({TIME}, 'Europe/Oslo'))"),
+        wrong("It's right only if the session is on UTC: `from_utc_timestamp`, and "
+              "`convert_timezone` with UTC as its first zone, treat the session's local time as if "
+              "it were UTC. With None as the first zone, `convert_timezone` converts from the "
+              "session's zone.", counted(f"to_date(from_utc_timestamp({TIME}, 'Europe/Oslo'))"),
               counted(f"to_date(convert_timezone('UTC', 'Europe/Oslo', {TIME}))")),
-        wrong(FIXED, counted(utc(f"time + {HOUR}")), counted(utc(f"time + {2 * HOUR}")),
+        wrong("It adds a fixed number of hours. Oslo is one hour ahead of UTC in winter and two in "
+              "summer. Name the zone, `Europe/Oslo`: Spark knows its rules.",
+              counted(utc(f"time + {HOUR}")), counted(utc(f"time + {2 * HOUR}")),
               counted(f"to_date({TIME} + INTERVAL 2 HOURS)"),
               counted(f"to_date(convert_timezone('+02:00', {TIME}))")),
         wrong("It counts all types together. Group by `ad`, `day` and `type`.",

@@ -1,6 +1,7 @@
 """The mob's fifth step: Commit on delivery."""
 
 from functools import partial
+from inspect import getsource
 
 from confluent_kafka import KafkaException, TopicPartition
 
@@ -10,6 +11,7 @@ from workbook.lessons.mob_ninety_minutes.bookmarks import bookmarks_of
 from workbook.lessons.mob_ninety_minutes.on_paper import ERROR
 from workbook.lessons.mob_ninety_minutes.per_second import draw as draw_clicks
 from workbook.lessons.mob_ninety_minutes.per_second import page_second, pages
+from workbook.lessons.mob_ninety_minutes.publish_seconds import mob as before
 
 SELDOM = ("", "second", "view")
 
@@ -113,18 +115,7 @@ commit_on_delivery = exercise(
     "loop, because delivery reports run only in it and in `flush`.\n\n"
     "On paper, when seconds 10 and 11 are delivered, a restart begins with the page view at "
     "offset 5. A restart must never miss page views of an undelivered second.",
-    stub="def mob(reader, producer, metrics, until):\n"
-    "    views = {}\n"
-    "    while not until():\n"
-    "        second = page_second(reader.poll(0.1))\n"
-    "        if second is None:\n"
-    "            continue\n"
-    "        if views and second not in views:\n"
-    "            done, count = views.popitem()\n"
-    "            producer.produce(metrics, key=str(done), value=str(count))\n"
-    "        views[second] = views.get(second, 0) + 1\n"
-    "    producer.flush()\n"
-    "    ...  # your code\n",
+    stub=getsource(before) + "    ...  # your code\n",
     cases=[
         case("The six records on paper. It sends what the step before sent. With second 10 "
              "delivered, a restart continues at offset 2; with second 11, at offset 5.",

@@ -1,12 +1,14 @@
 """The mob's second step: Count the page views."""
 
 import json
+from inspect import getsource
 
 from confluent_kafka import KafkaException
 
 from workbook.classroom.exercise import case, exercise, wrong
 from workbook.classroom.step import Step
 from workbook.lessons.mob_ninety_minutes.on_paper import ERROR
+from workbook.lessons.mob_ninety_minutes.print_records import mob as before
 from workbook.lessons.mob_ninety_minutes.rehearsal import numbers, shown_by
 
 
@@ -100,15 +102,7 @@ count_views = exercise(
     "each page view it shows the count so far. A value is JSON, which `json.loads` reads. Only "
     'clicks whose `click_type` is "Page" count.\n\n'
     "For a page view, an action and a page view, it shows `1` and then `2`. You may add words.",
-    stub="def mob(reader, show, until):\n"
-    "    while not until():\n"
-    "        message = reader.poll(0.1)\n"
-    "        if message is None:\n"
-    "            continue\n"
-    "        if message.error():\n"
-    "            raise KafkaException(message.error())\n"
-    "        show(message.offset(), message.value())\n"
-    "        ...  # your code\n",
+    stub=getsource(before) + "        ...  # your code\n",
     cases=[
         case("There are two page views with an action between them: it shows 1, and then 2.",
              [("Page", 10_200), ("Action", 10_400), ("Page", 11_100)]),

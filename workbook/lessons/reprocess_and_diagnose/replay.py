@@ -121,32 +121,19 @@ replay = exercise(
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 boat Ada"),
         told("Ada views the bike twice within ten minutes: other bytes, so both count.",
              "9T12:00 #1 bike Ada", "9T12:05 #2 bike Ada"),
-        told("The same bytes again, a minute later: a repeat.",
-             "9T12:00 #1 bike Ada", "9T12:01 #1 bike Ada"),
         told("The fence is 2, so the live query adds the record at offset 2 itself.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 bike Cy", fence=2),
-        told("The fence is 0: all records are the live query's.", "9T12:00 #1 bike Ada", fence=0),
         told("An action of the day arrives a day late, still before the fence: it counts.",
              "9T12:00 #1 bike Ada", "10T08:00 #2 bike Bob 10", "10T09:00 #3 bike Cy 9"),
         told("An action arrives on the day, but it happened on the day before.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob 8"),
-        told("A clock is two minutes fast: the action of the 9th arrives on the 8th.",
-             "8T23:58 #1 bike Ada 9", "9T12:00 #2 bike Bob"),
         told("The copies arrive at 23:57, 0:01 and 0:08 in Oslo. The second repeats the first; the "
              "third is 11 minutes after the one that counts.",
              "8T23:57 #1 bike Ada 9", "9T00:01 #1 bike Ada", "9T00:08 #1 bike Ada"),
-        told("The repeat arrives after midnight.", "9T23:57 #1 bike Ada", "10T00:02 #1 bike Ada 9"),
         told("Ten minutes and a millisecond later, the same bytes count again.",
              "9T12:00 #1 bike Ada", "9T12:10:00.001 #1 bike Ada"),
         told("After exactly ten minutes, it's still a repeat.",
              "9T12:00 #1 bike Ada", "9T12:10 #1 bike Ada"),
-        told("A repeat isn't counted, so the ten minutes don't begin again.",
-             "9T12:00 #1 bike Ada", "9T12:06 #1 bike Ada", "9T12:12 #1 bike Ada"),
-        told("The second copy counts again, and the third is a repeat of the second.",
-             "9T12:00 #1 bike Ada", "9T12:11 #1 bike Ada", "9T12:12 #1 bike Ada"),
-        told("The records begin at offset 900, and the fence is 902: the third one doesn't count.",
-             "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "9T12:02 #3 bike Cy", fence=902,
-             begin=900),
         told("The fence is 2, and there's no record at offset 2.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "", "9T12:03 #4 bike Di", fence=2),
         told("The fence is 3, and there's no record at offset 1: two records are before it.",
@@ -159,18 +146,16 @@ replay = exercise(
     wrong=[
         wrong("It also counts actions of other days. Count only actions that happened on `day`.",
               counting(belongs=lambda m, day: True)),
-        wrong("It counts by the day of the arrival. An action that arrives late still belongs to "
-              "the `day` on which it happened.",
-              counting(belongs=lambda m, day: arrived_on(m) == day)),
-        wrong("It reads only what arrives on the day. Actions of this day also arrive later, and "
-              "if a clock is fast, a little earlier. Read all records before the fence.",
+        wrong("It counts by the day of the arrival, or reads only what arrives on the day. Actions "
+              "of this day also arrive later, and if a clock is fast, a little earlier. Read all "
+              "records before the fence, and compare their `day`.",
+              counting(belongs=lambda m, day: arrived_on(m) == day),
               counting(starts=lambda m, day: arrived_on(m) == day),
               counting(starts=lambda m, day: arrived_on(m) >= day),
               counting(starts=lambda m, day: arrived_on(m) <= day)),
-        wrong("It reads past the fence. The live query adds those actions itself, so they would "
-              "count twice.", counting(inside=lambda m, fence: True)),
-        wrong("It's wrong by one record. The fence is the live query's next offset: records "
-              "before it count, and the record at it doesn't.",
+        wrong("It doesn't stop at the fence, which is the live query's next offset. Records before "
+              "it count. The live query adds the record at it, and those behind it, itself.",
+              counting(inside=lambda m, fence: True),
               counting(inside=lambda m, fence: m["offset"] <= fence),
               counting(inside=lambda m, fence: m["offset"] < fence - 1)),
         wrong("It compares the fence with a record's place in the list. The list may begin at any "

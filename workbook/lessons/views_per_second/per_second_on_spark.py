@@ -6,7 +6,13 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.classroom.exercise import case, wrong
 from workbook.classroom.frame_exercise import frame_exercise
-from workbook.classroom.streams import NO_WATERMARK, WATERMARK_BEHIND, WATERMARK_UNUSED
+from workbook.classroom.streams import (
+    NO_WATERMARK,
+    TOO_LONG,
+    TOO_SHORT,
+    WATERMARK_BEHIND,
+    WATERMARK_UNUSED,
+)
 
 
 def views_per_second(clicks):
@@ -83,16 +89,6 @@ def draw(random, size):
     )
 
 
-TOO_SHORT = (
-    "On a stream it drops a page view that is less than five seconds late. Either the delay of the "
-    "watermark is too short, or you group by a timestamp that is truncated to its second. The "
-    "watermark passes such a timestamp when the second begins, but it passes an `F.window` only "
-    "when the second ends."
-)
-TOO_LONG = (
-    "On a stream it still counts a page view that is too late, because the delay of the watermark "
-    "is longer than five seconds. The longer the delay, the more seconds stay in the state."
-)
 STREAM = "On a stream it emits the wrong rows in this micro-batch. What does it count, and when?"
 
 per_second_on_spark = frame_exercise(

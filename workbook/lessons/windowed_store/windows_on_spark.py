@@ -4,7 +4,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.classroom.exercise import case, wrong
 from workbook.classroom.frame_exercise import frame_exercise
-from workbook.classroom.streams import NO_WATERMARK, WATERMARK_UNUSED
+from workbook.classroom.streams import NO_WATERMARK, TOO_LONG, TOO_SHORT, WATERMARK_UNUSED
 
 
 def latest_per_window(commits):
@@ -79,16 +79,6 @@ def draw(random, size):
     )  # fmt: skip
 
 
-TOO_SHORT = (
-    "On a stream it drops a commit that is less than a minute late. Either the delay of your "
-    "watermark is too short, or you group by a time that is rounded down to the start of its "
-    "window. The watermark passes such a time when the window begins, but it passes an `F.window` "
-    "only when the window ends."
-)
-TOO_LONG = (
-    "On a stream it still counts a commit that is too late, because the delay of your watermark is "
-    "longer than a minute. The longer the delay, the more windows stay in the state."
-)
 STREAM = "On a stream it emits the wrong rows here. What is each window's newest commit so far?"
 
 windows_on_spark = frame_exercise(
@@ -139,11 +129,9 @@ windows_on_spark = frame_exercise(
     ],
     right=[in_sql, newest(time="CAST(committed_at / 1000 AS TIMESTAMP)", delay="60 seconds")],
     wrong=[
-        wrong("Your function takes the highest `committed`. A group can be set back, so the "
-              "newest commit is the one with the highest `offset`.",
-              newest(f"max_by({KEPT}, committed)")),
-        wrong("Your function takes the latest `committed_at`. A broker's clock can be set back, "
-              "so the newest commit is the one with the highest `offset`.",
+        wrong("Your function takes the highest `committed`, or the latest `committed_at`. A group "
+              "and a broker's clock can be set back, so the newest commit is the one with the "
+              "highest `offset`.", newest(f"max_by({KEPT}, committed)"),
               newest(f"max_by({KEPT}, committed_at)")),
         wrong("Your row mixes several commits, because each column is chosen by itself. Choose "
               "one commit: a `struct` is one value.",
