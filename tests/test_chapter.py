@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from workbook.classroom.chapter import Chapter
-from workbook.classroom.questions import Prediction, Question, Recall
+from workbook.classroom.questions import Prediction, Recall
 from workbook.classroom.render import State
 from workbook.errors import BrokerUnreachable, QueryFailed
 from workbook.kafka.broker import Broker
@@ -129,10 +129,10 @@ def test_a_prediction_among_options() -> None:
 
 
 def test_a_recall_question_says_what_is_wrong_with_a_choice() -> None:
-    question = Question("01", "Where?", {"here": "", "there": "It's not there."})
+    recall = Recall({"01: Where?": {"here": "", "there": "It's not there."}})
+    [question] = recall.questions
     assert question.answer("here") == "✓ Right."
     assert question.answer("there") == "✗ It's not there. (Chapter 01.)"
-    recall = Recall(question)
     assert repr(recall) == "Where?\n  there\n  here"
     _, buttons, said = recall.children
     buttons.value = "there"

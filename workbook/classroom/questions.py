@@ -118,11 +118,15 @@ class Question:
 
 
 class Recall(widgets.VBox):
-    """Recall questions on earlier chapters, each with buttons and a word about the choice."""
+    """Recall questions on earlier chapters, each with buttons and a word about the choice.
 
-    def __init__(self, *questions: Question) -> None:
-        self.questions = questions
-        super().__init__([part for question in questions for part in _asked(question)])
+    ``asked`` has the options of each, under the chapter and the text: ``"04: Which …?"``.
+    """
+
+    def __init__(self, asked: Mapping[str, Options]) -> None:
+        split = ((*text.partition(": ")[::2], options) for text, options in asked.items())
+        self.questions = [Question(*each) for each in split]
+        super().__init__([part for question in self.questions for part in _asked(question)])
 
     def __repr__(self) -> str:
         return "\n".join(

@@ -1,6 +1,6 @@
 """Exercises of chapter 12: what if one stream runs ahead?"""
 
-from workbook.classroom.questions import Question, Recall
+from workbook.classroom.questions import Recall
 from workbook.lessons.clamp.four_cases import four_cases
 from workbook.lessons.clamp.pause_and_resume import pause_and_resume
 from workbook.views import pipeline as draw
@@ -19,36 +19,26 @@ paths = (
 problems = (four_cases, pause_and_resume)
 
 recall = Recall(
-    Question(
-        "04",
-        "Where does a Spark query note which records a micro-batch will read?",
-        {
+    {
+        "04: Where does a Spark query note which records a micro-batch will read?": {
             "in the offsets of its consumer group, on the broker": "Spark commits no offset to the "
             "broker.",
             "in its checkpoint, before it reads the records": "",
             "in its checkpoint, after the sink has the rows": "That note says that the micro-batch "
             "is done. Its offsets are noted before.",
         },
-    ),
-    Question(
-        "10",
-        "Why do tracking and orders need the same number of partitions?",
-        {
+        "10: Why do tracking and orders need the same number of partitions?": {
             "so that a visit's messages have the same partition number in both": "",
             "because a consumer can only read topics with equally many partitions": "A consumer "
             "can read any topics, whatever the number of their partitions.",
             "so that both topics are read equally fast": "Partitions don't set a speed: one topic "
             "may have ten times as many records.",
         },
-    ),
-    Question(
-        "11",
-        "The newest time of tracking is 50, of orders 5. What does the clock of both show?",
-        {
+        "11: The newest time of tracking is 50, of orders 5. What does the clock of both show?": {
             "50": "Then a visit could be emitted before its order, of second 20, is read.",
             "none, until both topics have reached the same time": "Both topics have a newest time. "
             "The clock shows the smaller one.",
             "5": "",
         },
-    ),
+    }
 )

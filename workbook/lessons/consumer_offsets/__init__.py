@@ -1,6 +1,6 @@
 """Exercises of chapter 30: who reads what?"""
 
-from workbook.classroom.questions import Question, Recall
+from workbook.classroom.questions import Recall
 from workbook.lessons.consumer_offsets.commit_value import commit_value
 from workbook.lessons.consumer_offsets.offset_key import offset_key
 from workbook.views import pipeline as draw
@@ -23,36 +23,26 @@ paths = (
 problems = (offset_key, commit_value)
 
 recall = Recall(
-    Question(
-        "04",
-        "A group has committed offset 7 of a partition. Which record does it read next?",
-        {
+    {
+        "04: A group has committed offset 7 of a partition. Which record does it read next?": {
             "the record at offset 7": "",
             "the record at offset 8": "A committed offset is the next one to read.",
             "the newest record": "The setting auto.offset.reset counts only if the group has no "
             "valid offset.",
         },
-    ),
-    Question(
-        "20",
-        "A key of a compacted topic has three records, and the last one has no value. What does "
-        "compaction leave?",
-        {
+        "20: A key of a compacted topic has three records, and the last one has no value. What "
+        "does compaction leave?": {
             "the second record, because it has the last value": "The record without a value is a "
             "tombstone: it deletes the key.",
             "all three records, because a delete is an event, too": "Compaction removes records "
             "that were overwritten.",
             "at first the tombstone, and later none of them": "",
         },
-    ),
-    Question(
-        "06",
-        "A second member joins a group that reads one partition. What does it read?",
-        {
+        "06: A second member joins a group that reads one partition. What does it read?": {
             "every second record": "A partition is read by one member of a group at a time.",
             "nothing, as long as the first member keeps the partition": "",
             "all records, like the first member": "Two groups would both read all records. Members "
             "of one group share them.",
         },
-    ),
+    }
 )

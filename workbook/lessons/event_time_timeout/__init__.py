@@ -1,6 +1,6 @@
 """Exercises of chapter 11: when is a visit complete?"""
 
-from workbook.classroom.questions import Question, Recall
+from workbook.classroom.questions import Recall
 from workbook.lessons.event_time_timeout.both_clocks import both_clocks
 from workbook.lessons.event_time_timeout.timed_out import timed_out
 from workbook.views import pipeline as draw
@@ -19,38 +19,29 @@ paths = (
 problems = (both_clocks, timed_out)
 
 recall = Recall(
-    Question(
-        "02",
-        "A query has a watermark with a delay of five seconds. What is the watermark?",
-        {
+    {
+        "02: A query has a watermark with a delay of five seconds. What is the watermark?": {
             "the newest event time so far, minus five seconds": "",
             "the time on the wall, minus five seconds": "The watermark doesn't follow a wall "
             "clock. Without new events it doesn't move.",
             "the newest time of arrival, minus five seconds": "A record arrives when the broker "
             "stores it. The watermark follows the events' own times.",
         },
-    ),
-    Question(
-        "05",
-        "A loop keeps a clock per partition, and completes a second once the slowest clock has "
-        "passed it. One partition gets no more records. What happens?",
-        {
+        "05: A loop keeps a clock per partition, and completes a second once the slowest clock has "
+        "passed it. One partition gets no more records. What happens?": {
             "no further second is completed": "",
             "the loop continues with the other partitions alone": "The rule doesn't allow that, "
             "because the loop can't know whether the partition is empty or only slow.",
             "its clock moves together with the others": "Only a partition's own records move its "
             "clock, and it gets none.",
         },
-    ),
-    Question(
-        "10",
-        "What does a merge by `combine` need to know about the sequence in which messages arrive?",
-        {
+        "10: What does a merge by `combine` need to know about the sequence in which messages "
+        "arrive?": {
             "nothing": "",
             "that tracking messages arrive before orders": "An order may be the first. `combine(a, "
             "b)` and `combine(b, a)` are equal.",
             "that the messages of a visit arrive by event time": "`combine` sorts them, so they "
             "may arrive in any sequence.",
         },
-    ),
+    }
 )

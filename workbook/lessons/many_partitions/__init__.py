@@ -1,6 +1,6 @@
 """Exercises of chapter 05: why is one partition a luxury?"""
 
-from workbook.classroom.questions import Question, Recall
+from workbook.classroom.questions import Recall
 from workbook.lessons.many_partitions.slow_partition import slow_partition
 from workbook.lessons.many_partitions.slowest_clock import slowest_clock
 from workbook.views import pipeline as draw
@@ -19,10 +19,8 @@ paths = (
 problems = (slowest_clock, slow_partition)
 
 recall = Recall(
-    Question(
-        "00",
-        "One producer writes two records with the same key. Where are they stored?",
-        {
+    {
+        "00: One producer writes two records with the same key. Where are they stored?": {
             "in the same partition, in the order of appending": "",
             "in the same partition, in the order of their event times": "The same partition, yes. "
             "But offsets follow the order of appending, because the broker doesn't look at event "
@@ -30,29 +28,21 @@ recall = Recall(
             "in any partition, because the broker spreads the load": "The broker doesn't choose. "
             "The producer's partitioner does, by a hash of the key.",
         },
-    ),
-    Question(
-        "02",
-        "A query has a watermark with a delay of five seconds. The newest event time is 12:00:20. "
-        "Which page views may be dropped?",
-        {
+        "02: A query has a watermark with a delay of five seconds. The newest event time is "
+        "12:00:20. Which page views may be dropped?": {
             "those older than 12:00:15": "",
             "those that arrive more than five seconds after they happened": "The time of arrival "
             "doesn't matter. The watermark compares an event time with the newest event time.",
             "none, because a window stays open until all of its page views are there": "No window "
             "knows how many page views are missing. The watermark closes it.",
         },
-    ),
-    Question(
-        "03",
-        "The metrics topic has three records for one second, with the same key. What does a reader "
-        "do with them?",
-        {
+        "03: The metrics topic has three records for one second, with the same key. What does a "
+        "reader do with them?": {
             "it keeps the last value": "",
             "it adds up the three values": "A metric is the whole count of its second. A reader "
             "that adds up counts a repeated metric twice.",
             "it keeps the largest value": "A correction may be smaller. The last value of a key "
             "counts.",
         },
-    ),
+    }
 )

@@ -1,6 +1,6 @@
 """Exercises of chapter 03: how do others get the numbers?"""
 
-from workbook.classroom.questions import Question, Recall
+from workbook.classroom.questions import Recall
 from workbook.lessons.metrics_topic.publish_a_count import publish_a_count
 from workbook.lessons.metrics_topic.records_on_spark import records_on_spark
 from workbook.views import pipeline as draw
@@ -24,38 +24,28 @@ paths = (
 problems = (publish_a_count, records_on_spark)
 
 recall = Recall(
-    Question(
-        "00",
-        "One producer sends two records with the same key. What does Kafka promise?",
-        {
+    {
+        "00: One producer sends two records with the same key. What does Kafka promise?": {
             "They are in one partition, in the order in which the broker appended them": "",
             "The second replaces the first": "A topic keeps both. A reader may keep only the last "
             "record of each key, and a compacted topic later deletes the older records of a key.",
             "All readers get them in the order of their event time": "Kafka doesn't know the event "
             "time. The order is that of appending.",
         },
-    ),
-    Question(
-        "01",
-        "A loop counts in a variable and has committed offset 500. It's killed and started again. "
-        "Where does it continue?",
-        {
+        "01: A loop counts in a variable and has committed offset 500. It's killed and started "
+        "again. Where does it continue?": {
             "At offset 500, counting from 0": "",
             "At offset 500, with its count": "The broker keeps the offset, but the variable was in "
             "the program's memory.",
             "At offset 0, counting from 0": "A valid committed offset takes precedence over "
             "`auto.offset.reset`.",
         },
-    ),
-    Question(
-        "02",
-        "A query counts per second in update mode. When does it emit the row of a second?",
-        {
+        "02: A query counts per second in update mode. When does it emit the row of a second?": {
             "Whenever the count has changed since the last micro-batch": "",
             "Once, when the watermark has passed the second": "That's append mode. Update mode "
             "emits unfinished seconds, too.",
             "In each micro-batch, with all other seconds": "That's complete mode, which keeps all "
             "seconds for ever.",
         },
-    ),
+    }
 )

@@ -134,6 +134,8 @@ replay = exercise(
              "9T12:00 #1 bike Ada", "9T12:10:00.001 #1 bike Ada"),
         told("After exactly ten minutes, it's still a repeat.",
              "9T12:00 #1 bike Ada", "9T12:10 #1 bike Ada"),
+        told("A repeat isn't counted, so the ten minutes don't begin again.",
+             "9T12:00 #1 bike Ada", "9T12:06 #1 bike Ada", "9T12:12 #1 bike Ada"),
         told("The fence is 2, and there's no record at offset 2.",
              "9T12:00 #1 bike Ada", "9T12:01 #2 bike Bob", "", "9T12:03 #4 bike Di", fence=2),
         told("The fence is 3, and there's no record at offset 1: two records are before it.",

@@ -1,6 +1,6 @@
 """Exercises of chapter 32: and a minute ago?"""
 
-from workbook.classroom.questions import Question, Recall
+from workbook.classroom.questions import Recall
 from workbook.lessons.windowed_store.windows_on_spark import windows_on_spark
 from workbook.views import pipeline as draw
 
@@ -23,31 +23,22 @@ paths = (
 problems = (windows_on_spark,)
 
 recall = Recall(
-    Question(
-        "02",
-        "A click is dated second 9 and arrives in second 12. When does its window of 5 s begin?",
-        {
+    {
+        "02: A click is dated second 9 and arrives in second 12. When does its window of 5 s "
+        "begin?": {
             "10": "It arrived in that window. Its own time chooses the window.",
             "5": "",
             "9": "Windows begin at multiples of their length, not at an event.",
         },
-    ),
-    Question(
-        "06",
-        "A consumer is ended by kill -9. When does its group find out?",
-        {
+        "06: A consumer is ended by kill -9. When does its group find out?": {
             "at once": "A killed process can't leave its group, so nobody knows of it yet.",
             "at its next commit": "It never commits again; the broker waits for heartbeats.",
             "when its session times out": "",
         },
-    ),
-    Question(
-        "31",
-        "A group has one member, and its newest commit is an hour old. What is it?",
-        {
+        "31: A group has one member, and its newest commit is an hour old. What is it?": {
             "empty": "A group is empty if it has no member.",
             "unknown": "A group is unknown if no record describes it. This one has a member.",
             "idle": "",
         },
-    ),
+    }
 )
