@@ -5,8 +5,6 @@ from workbook.lessons.consumer_offsets.commit_value import commit_value
 from workbook.lessons.consumer_offsets.offset_key import offset_key
 from workbook.views import pipeline as draw
 
-__all__ = ["commit_value", "offset_key", "problems", "recall"]
-
 offsets = draw.topic("__consumer_offsets", 8, compacted=True)
 
 paths = (

@@ -8,16 +8,6 @@ from workbook.lessons.mob_ninety_minutes.per_second import per_second
 from workbook.lessons.mob_ninety_minutes.print_records import print_records
 from workbook.lessons.mob_ninety_minutes.publish_seconds import publish_seconds
 
-__all__ = [
-    "commit_on_delivery",
-    "count_views",
-    "per_second",
-    "print_records",
-    "problems",
-    "publish_seconds",
-    "recover",
-]
-
 problems = in_turn(print_records, count_views, per_second, publish_seconds, commit_on_delivery)
 
 

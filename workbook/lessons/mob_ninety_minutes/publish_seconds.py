@@ -1,5 +1,7 @@
 """The mob's fourth step: Publish to the metrics topic."""
 
+from inspect import getsource
+
 from workbook.classroom.exercise import case, exercise, wrong
 from workbook.classroom.step import Step
 from workbook.lessons.mob_ninety_minutes.on_paper import ERROR
@@ -12,6 +14,7 @@ from workbook.lessons.mob_ninety_minutes.per_second import (
     shows_each,
     shows_the_open_one,
 )
+from workbook.lessons.mob_ninety_minutes.per_second import mob as before
 from workbook.lessons.mob_ninety_minutes.rehearsal import published_by
 
 
@@ -83,16 +86,7 @@ publish_seconds = exercise(
     "when the loop has ended, wait until all records are sent: `producer.flush()`.\n\n"
     "Page views in the seconds 10, 10, 11 and 12 send key `10`, value `2`, and key `11`, value "
     "`1`.",
-    stub="def mob(reader, producer, metrics, until):\n"
-    "    views = {}\n"
-    "    while not until():\n"
-    "        second = page_second(reader.poll(0.1))\n"
-    "        if second is None:\n"
-    "            continue\n"
-    "        if views and second not in views:\n"
-    "            show(*views.popitem())\n"
-    "        views[second] = views.get(second, 0) + 1\n"
-    "    ...  # your code\n",
+    stub=getsource(before).replace("show,", "producer, metrics,", 1) + "    ...  # your code\n",
     cases=[
         case("Two seconds are complete: two metrics, each when the next second begins. Key and "
              "value are decimal text.", pages(10_200, 10_900, 11_100, 12_000), "metrics"),

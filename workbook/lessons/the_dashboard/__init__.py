@@ -4,8 +4,6 @@ from workbook.classroom.questions import Recall
 from workbook.lessons.the_dashboard.how_long_behind import how_long_behind
 from workbook.views import pipeline as draw
 
-__all__ = ["how_long_behind", "problems", "recall"]
-
 orders, audit = draw.topic("orders"), draw.loop("audit")
 offsets = draw.topic("__consumer_offsets", 8, compacted=True)
 groups = draw.query("active_groups", state="commits, members")

@@ -4,8 +4,6 @@ from workbook.classroom.questions import Recall
 from workbook.lessons.windowed_store.windows_on_spark import windows_on_spark
 from workbook.views import pipeline as draw
 
-__all__ = ["problems", "recall", "windows_on_spark"]
-
 offsets = draw.topic("__consumer_offsets", 8)
 till, office = draw.producer("till"), draw.producer("office")
 groups = draw.query("active_groups", state="commits, members")
