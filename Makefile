@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: lab test test-all lint unit slow notebooks crash-matrix book doctor prefetch lock clean
+.PHONY: lab test test-all lint unit slow notebooks crash-matrix bench book doctor prefetch lock clean
 
 lab: .venv/ready
 	@$(BIN)/python -m workbook lab
@@ -35,6 +35,11 @@ slow: .venv/ready
 # (about three hours; `make crash-matrix SEEDS=3` is shorter).
 crash-matrix: .venv/ready
 	$(BIN)/python benchmarks/crash_matrix.py $(if $(SEEDS),--seeds $(SEEDS))
+
+# The systems beside Kafka Streams and Spark's own ways: one table. Small inputs, to see that all
+# works; `make bench FULL=1` takes the real ones, some hours on a machine that does nothing else.
+bench: .venv/ready
+	$(BIN)/python benchmarks/compare.py $(if $(FULL),--full)
 
 # The notebooks, run, and the docs as static pages in site/ (half an hour to an hour; `make book
 # CHAPTERS=11_event_time_timeout` renders one chapter).

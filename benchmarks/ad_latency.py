@@ -1,34 +1,48 @@
-"""The time from an ad action's arrival until its count can be read in PostgreSQL."""
+"""Measures the time from an ad action's arrival until its count can be read in PostgreSQL.
 
+    .venv/bin/python benchmarks/ad_latency.py [--rate 5000] [--seconds 60] [--real-time]
+
+At a steady rate, from the long-lived topic, and with `run replicate` before it; the sender shares
+the machine. The first 15 seconds don't count.
+"""
+
+import argparse
+import os
+import secrets
 import subprocess
 import sys
 import threading
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
+from hashlib import sha1
 from typing import Any
 
 import numpy as np
+import psutil
 import psycopg
-from ad_statistics import PARTITIONS, LongLived, Ours, held, now
 from confluent_kafka import Message
-from views_per_second import wait_for
+from harness import ROOT, machine, wait_for
+from rounds import started
+from systems.ad_statistics import PARTITIONS, held
 
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import read_messages
 from workbook.spark import session
-from workbook.stack.addresses import database, registry
+from workbook.stack.addresses import database, kafka, registry
 from workbook.streams.events.ad_actions import ARRIVAL
 from workbook.streams.generators.ad_actions import AdActionStream, prepare
-from workbook.topics import Topic, new_topic
+from workbook.topics import new_topic
 
-WARM_UP_S, TICK_S, LOOK_S = 15, 0.01, 0.005
-ROOT = Path(__file__).parents[1]
+SYSTEM, WARM_UP_S, TICK_S, LOOK_S = "ad_statistics", 15, 0.01, 0.005
 
 Send = Callable[[list[bytes]], None]
+
+
+def now() -> int:
+    return int(time.time() * 1000)
 
 
 class Looks(threading.Thread):
@@ -87,70 +101,81 @@ def paced(stream: AdActionStream, send: Send, seconds: float) -> int:
     return sent
 
 
-def direct(writer: LongLived) -> Send:
-    return lambda values: writer.send(values, [now()] * len(values))
+def sender(producer: DeliveringProducer, arrived: bool) -> Send:
+    """Return what sends values: as `run replicate` does, or as they come, to all partitions."""
+
+    def send(values: list[bytes]) -> None:
+        for value in values:
+            if arrived:
+                producer.produce(value, sha1(value).digest(), headers={ARRIVAL: str(now())})
+            else:  # without a key a whole tick would go to one partition, and stay together
+                producer.produce(value, secrets.token_bytes(8))
+        producer.poll()
+
+    return send
 
 
 @contextmanager
-def replicated(broker: Broker, target: str, options: Namespace) -> Iterator[Send]:
-    """Run `run replicate` from a topic of its own; what is yielded sends to this topic."""
-    partitions = 2 if options.real_time else PARTITIONS
-    source = new_topic("ad_actions", "bench", partitions)
+def replicated(broker: Broker, target: str, real_time: bool) -> Iterator[str]:
+    """Run `run replicate`, and yield the topic that it reads, once it has copied a record."""
+    source = new_topic("ad_actions", "bench", 2 if real_time else PARTITIONS)
     broker.create(source)
-    words = [sys.executable, "-m", "workbook", "run", "replicate", "--in", source.name]
-    words += ["--out", target, *(["--real-time"] if options.real_time else [])]
-    running = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL)
-    producer = DeliveringProducer(broker.client_config(), source.name, {"linger.ms": 5})
-
-    def send(values: list[bytes]) -> None:
-        # Without a key or partition a whole tick would go to one partition, and stay together.
-        producer.produce_all((v, None, i % partitions, 0) for i, v in enumerate(values))
-        producer.poll()
-
-    try:
-        send([b"the first one to be copied"])
-        wait_for(lambda: held(broker, target) > 0)
-        yield send
-        producer.close()
-    finally:
-        running.terminate()
-        running.wait(60)
+    words = ["run", "replicate", "--in", source.name, "--out", target]
+    words += ["--real-time"] if real_time else []
+    command = [sys.executable, "-m", "workbook", *words]
+    with psutil.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as running:
+        try:
+            with DeliveringProducer(broker.client_config(), source.name) as producer:
+                producer.produce(b"the first one to be copied")
+            wait_for(lambda: held(broker, target) > 0)
+            yield source.name
+        finally:
+            running.terminate()
 
 
-def measured(name: str, ours: Ours, spark: Any, stream: AdActionStream, options: Namespace) -> None:
-    """Print how long the actions took that came after the first seconds."""
-    broker, seconds = ours.broker, WARM_UP_S + options.seconds
-    with ours.started(spark) as (_, schema):
-        looks, since = Looks(schema), 0
+def measured(
+    name: str, broker: Broker, spark: Any, stream: AdActionStream, options: Namespace
+) -> str:
+    """Return the line of how long the actions took that came after the first seconds."""
+    topic = new_topic("ad_actions.long-lived", "bench", PARTITIONS)
+    broker.create(topic)
+    config, schema = broker.client_config(), f"bench_{secrets.token_hex(4)}"
+    with ExitStack() as stack:
+        stack.enter_context(started(spark, broker, f"{SYSTEM} --in {topic.name} --schema {schema}"))
+        looks, into, before = Looks(schema), topic.name, 0
         if name == "replicated":
-            with replicated(broker, ours.topic, options) as send:
-                since = now() + WARM_UP_S * 1000
-                sent = paced(stream, send, seconds) + 1
-                wait_for(lambda: held(broker, ours.topic) >= sent)
-        else:
-            writer = LongLived(broker, ours.topic)
-            since = now() + WARM_UP_S * 1000
-            paced(stream, direct(writer), seconds)
-            writer.close()
-        wait_for(lambda: looks.counted == held(broker, ours.topic))
+            into = stack.enter_context(replicated(broker, topic.name, options.real_time))
+            before = 1
+        since = now() + WARM_UP_S * 1000
+        with DeliveringProducer(config, into, {"linger.ms": 5}) as producer:
+            send = sender(producer, arrived=into == topic.name)
+            sent = before + paced(stream, send, WARM_UP_S + options.seconds)
+        wait_for(lambda: looks.counted == sent)
         looks.stop()
-    took = waits(looks, read_messages(broker.client_config(), ours.topic), since)
-    figures = [len(took), *(np.percentile(took, p) for p in (50, 99, 100))]
+    took = waits(looks, read_messages(config, topic.name), since)
     batches = [at for at, _ in looks.seen if at >= since]
-    figures.append((batches[-1] - batches[0]) / max(len(batches) - 1, 1))
-    print(f"| {name} | {' | '.join(f'{figure:,.0f}' for figure in figures)} |", flush=True)
+    apart = (batches[-1] - batches[0]) / max(len(batches) - 1, 1)
+    figures = [len(took), *(np.percentile(took, p) for p in (50, 99, 100)), apart]
+    return f"| {name} | {' | '.join(f'{figure:,.0f}' for figure in figures)} |"
 
 
-def latency(broker: Broker, options: Namespace) -> None:
-    ids = prepare("ad_actions", registry("bench"))["ids"]
-    stream = AdActionStream(rate=options.latency, ids=ids)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rate", type=float, default=5000, help="actions per second")
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--real-time", action="store_true", help="the replicator's mode")
+    options, load = parser.parse_args(), os.getloadavg()[0]
+    broker, ids = kafka("bench"), prepare("ad_actions", registry("bench"))["ids"]
+    stream = AdActionStream(rate=options.rate, ids=ids)
     spark = session.spark_session(quiet=True)
-    print(f"{options.latency:,.0f} actions/s for {options.seconds} s, ms from arrival to row:")
+    print(f"{options.rate:,.0f} actions/s for {options.seconds} s, ms from arrival to row:")
     print("\n| | actions | p50 | p99 | most | from batch to batch |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    print("| --- |" + " ---: |" * 5)
     for name in ("from the long-lived topic", "replicated"):
-        topic: Topic = new_topic("ad_actions.long-lived", "bench", PARTITIONS)
-        broker.create(topic)
-        ours = Ours(broker, topic.name, "ad_actions-value", options.per_batch)
-        measured(name, ours, spark, stream, options)
+        print(measured(name, broker, spark, stream, options), flush=True)
     session.stop_spark(spark)
+    print(f"\n{machine(load)}")
+
+
+if __name__ == "__main__":
+    main()

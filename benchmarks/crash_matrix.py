@@ -11,7 +11,6 @@ says that it does, would be wrong.
 
 import argparse
 import os
-import secrets
 import statistics
 import sys
 import time
@@ -23,8 +22,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
+from harness import ROOT
 
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.crashes.base import Variant
@@ -34,7 +32,7 @@ from workbook.kafka.broker import Broker
 from workbook.stack import jars
 from workbook.stack.addresses import kafka
 
-PAGE = Path(__file__).parents[1] / "docs" / "crash-matrix.md"
+PAGE = ROOT / "docs" / "crash-matrix.md"
 
 
 @dataclass(frozen=True)

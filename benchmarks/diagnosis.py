@@ -14,32 +14,22 @@ import re
 import secrets
 import shutil
 import statistics
-import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
-
-from ad_statistics import filled
+from harness import ROOT, machine
 from pyspark.sql import SparkSession
+from rounds import started
+from systems.ad_statistics import filled
 
 from workbook.spark import session
-from workbook.spark.runner import OnPoint
 from workbook.stack.addresses import kafka, registry
 from workbook.stack.client import scratch_dir
 from workbook.streams.events.ad_actions import Fate
 from workbook.streams.generators.ad_actions import AdActionStream, prepare
-from workbook.systems.archive import Archive
-from workbook.systems.base import Job
 
-PAGE = Path(__file__).parents[1] / "docs" / "ad-statistics.md"
+PAGE = ROOT / "docs" / "ad-statistics.md"
 SUBJECT = "bench.archive"
-
-
-def queries() -> list[str]:
-    """Return the queries of the page, as they are there."""
-    return re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
 
 
 def archived(actions: int, folder: Path) -> None:
@@ -47,13 +37,11 @@ def archived(actions: int, folder: Path) -> None:
     broker = kafka("bench")
     stream = AdActionStream(ids=prepare(SUBJECT, registry("bench"))["ids"])
     topic, right = filled(broker, stream, actions)
-    words = f"--in {topic.name} --subject {SUBJECT}-value --folder {folder}"
-    options = Archive().options([*words.split(), "--every", "0.1", "--max-per-batch", "500000"])
+    words = f"archive --in {topic.name} --subject {SUBJECT}-value --folder {folder} "
     spark = session.spark_session("archive", quiet=True)
     began = time.monotonic()
-    job = Job(spark, broker, options, session.checkpoint("archive"), OnPoint())
-    with Archive().start(job).running as running:
-        running.process_all()
+    with started(spark, broker, f"{words} --every 0.1 --max-per-batch 500000") as (archive, *_):
+        archive.running.process_all()
         took = time.monotonic() - began
     rows = spark.read.parquet(str(folder))
     found = rows.select("partition", "offset").distinct().count(), rows.count()
@@ -61,10 +49,8 @@ def archived(actions: int, folder: Path) -> None:
     assert (*found, rejected) == (actions, actions, right.fates[Fate.REJECTED]), (found, rejected)
     files = [file.stat().st_size for file in folder.rglob("*.parquet")]
     print(f"archived: {actions / took:,.0f} messages/s in a fresh session, all are there once")
-    print(
-        f"{len(files):,} files, {sum(files) / 1e6:,.0f} MB, {sum(files) / actions:.0f} bytes each"
-    )
-    spark.stop()
+    print(f"{len(files):,} files, {sum(files) / 1e6:,.0f} MB in all")
+    session.stop_spark(spark)
 
 
 def asked(spark: SparkSession, query: str) -> tuple[float, int]:
@@ -75,24 +61,24 @@ def asked(spark: SparkSession, query: str) -> tuple[float, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--actions", type=int, default=5_000_000)
     parser.add_argument("--runs", type=int, default=5)
-    options = parser.parse_args()
+    options, load = parser.parse_args(), os.getloadavg()[0]
     folder = scratch_dir() / f"archive-{secrets.token_hex(3)}"
-    try:
-        archived(options.actions, folder)
-        spark = session.spark_session("queries", quiet=True)
-        began = time.monotonic()
-        spark.read.parquet(str(folder)).createOrReplaceTempView("messages")
-        print(f"the folder is opened in {time.monotonic() - began:.2f} s")
-        for number, query in enumerate(queries(), 1):
-            first, rows = asked(spark, query)
-            p50 = statistics.median(asked(spark, query)[0] for _ in range(options.runs))
-            print(f"query {number}: {rows:,} rows, first {first:.2f} s, warm p50 {p50:.2f} s")
-        spark.stop()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    archived(options.actions, folder)
+    spark = session.spark_session("queries", quiet=True)
+    began = time.monotonic()
+    spark.read.parquet(str(folder)).createOrReplaceTempView("messages")
+    print(f"the folder is opened in {time.monotonic() - began:.2f} s")
+    queries = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    for number, query in enumerate(queries, 1):
+        first, rows = asked(spark, query)
+        p50 = statistics.median(asked(spark, query)[0] for _ in range(options.runs))
+        print(f"query {number}: {rows:,} rows, first {first:.2f} s, warm p50 {p50:.2f} s")
+    session.stop_spark(spark)
+    shutil.rmtree(folder)
+    print(machine(load))
 
 
 if __name__ == "__main__":

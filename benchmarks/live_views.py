@@ -3,9 +3,11 @@
 python benchmarks/live_views.py [SECONDS]     clicks come at 50 and at 20,000 a second
 """
 
+import os
 import sys
 
 import nbformat
+from harness import machine
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -65,17 +67,17 @@ loop.stop()
 
 
 def main() -> None:
-    during = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0
+    during, load = float(sys.argv[1]) if len(sys.argv) > 1 else 10.0, os.getloadavg()[0]
     cells = [SETUP, *(RUN.format(rate=rate, during=during) for rate in (50, 20_000))]
     notebook = new_notebook(cells=[new_code_cell(cell) for cell in [*cells, "chapter.close()"]])
     NotebookClient(notebook, timeout=600).execute()
     print("| view | events/s | frames/s | % of a core |\n| --- | ---: | ---: | ---: |")
-    for cell in nbformat.from_dict(notebook).cells:
-        for output in cell.get("outputs", []):
-            lines = output.get("text", "").splitlines()
-            print(
-                *(line for line in lines if line.startswith("|")), sep="\n", end="\n" * bool(lines)
-            )
+    outputs = [
+        out for cell in nbformat.from_dict(notebook).cells for out in cell.get("outputs", [])
+    ]
+    lines = "".join(out.get("text", "") for out in outputs).splitlines()
+    print(*(line for line in lines if line.startswith("|")), sep="\n")
+    print(f"\n{machine(load)}")
 
 
 if __name__ == "__main__":

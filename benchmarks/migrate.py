@@ -8,18 +8,14 @@ started again. No figure is printed before each day is equal in both tables.
 """
 
 import argparse
-import os
-import secrets
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from contextlib import suppress
 from datetime import date
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
+from harness import wait_for
 
 from workbook.errors import WorkbookError
 from workbook.sinks.migration import Migration, Progress
@@ -72,27 +68,22 @@ def after_a_kill(target: Migration) -> float:
     command = [sys.executable, "-m", "workbook", "run", "migrate", "--schema", target.schema]
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "start_new_session": True}
     killed = subprocess.Popen([*command, "--again", "--rate", "20000"], **quiet)
-    wait(target, lambda finished: 3 <= finished < 60)
+    wait_for(lambda: 3 <= finished(target) < 60, 300)
     end_now(family(killed.pid))  # with its Spark, which would finish a range or two
     killed.wait()
     began, before = time.monotonic(), target.progress().finished
     again = subprocess.Popen(command, **quiet)
-    wait(target, lambda finished: finished > before)
+    wait_for(lambda: finished(target) > before, 300)
     took = time.monotonic() - began
     assert again.wait(600) == 0, "days differ"
     return took
 
 
-def wait(target: Migration, far_enough: Callable[[int], bool]) -> None:
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline:
-        try:
-            if far_enough(target.progress().finished):
-                return
-        except WorkbookError:
-            pass
-        time.sleep(0.05)
-    raise TimeoutError("the migration doesn't come on")
+def finished(target: Migration) -> int:
+    """Return the number of finished ranges; 0 while there is no progress to ask for."""
+    with suppress(WorkbookError):
+        return target.progress().finished
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,139 +1,92 @@
-"""Measures how long each picture takes to draw from 100,000 records.
+"""Measures how long each picture takes to draw from 100,000 records."""
 
-``python benchmarks/pictures.py`` measures; with ``crash.png`` behind it, it draws README's picture
-of a killed program instead, from the real run in ``data/pictures.json``.
-"""
-
-import html
-import shutil
-import sys
+import statistics
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from workbook.classroom.gallery import gallery
 from workbook.views.checkpoint import checkpoint
 from workbook.views.clocks import clocks
 from workbook.views.compaction import Stored, compaction
 from workbook.views.event_time import event_time
-from workbook.views.filter_square import Met, filter_square
-from workbook.views.group import who_reads, who_writes
+from workbook.views.group import who_writes
 from workbook.views.runs import MicroBatch, Run
 from workbook.views.table_change import Change, Step, Update, group_steps, table_changes
 from workbook.views.tape import Place, Span, tape
 
 RECORDS = 100_000
 START = 1_700_000_000_000
+AT = np.arange(RECORDS)
+
+Draw = Callable[[], Any]
 
 
-def _event_time() -> Callable[[], object]:
-    at = np.arange(RECORDS)
-    times = START + at * 3 - at * 7919 % 9000  # up to nine seconds late
-    table = pd.DataFrame({"partition": at % 24, "offset": at, "arrival": START + at, "time": times})
-    ends = range(1000, RECORDS + 1, 1000)  # a hundred micro-batches
-    marks = [None, *(START + end * 3 - 5000 for end in ends[:-1])]
-    run = Run(table.assign(batch=at // 1000), [
-        MicroBatch(n, marks[n - 1] if n else None, marks[n]) for n in range(len(ends))
-    ])  # fmt: skip
-    return lambda: event_time(run, apart=7)._repr_html_()
+def _event_time() -> Draw:
+    times = START + AT * 3 - AT * 7919 % 9000  # up to nine seconds late
+    table = pd.DataFrame({"partition": AT % 24, "offset": AT, "arrival": START + AT, "time": times})
+    marks = [None, *(START + end * 3 - 5000 for end in range(1000, RECORDS, 1000))]
+    batches = [MicroBatch(n, marks[n - 1] if n else None, at) for n, at in enumerate(marks)]
+    run = Run(table.assign(batch=AT // 1000), batches)
+    return lambda: event_time(run, apart=7)
 
 
-def _clocks() -> Callable[[], object]:
-    at = np.arange(RECORDS)
-    table = pd.DataFrame({"partition": at % 24, "timestamp": START + at * 3})
-    return lambda: clocks(table, 24)._repr_html_()
+def _clocks() -> Draw:
+    table = pd.DataFrame({"partition": AT % 24, "timestamp": START + AT * 3})
+    return lambda: clocks(table, 24)
 
 
-def _checkpoint() -> Callable[[], object]:
+def _checkpoint() -> Draw:
     kinds = ("offsets", "state", "commits")
     files = [(kinds[n % 3], n // 3, n / 3) for n in range(RECORDS)]
-    return lambda: checkpoint(files, kills=[RECORDS / 6])._repr_html_()
+    return lambda: checkpoint(files, kills=[RECORDS / 6])
 
 
-def _compaction() -> Callable[[], object]:
+def _compaction() -> Draw:
     records = [Stored(n, f"k{n % 1000}", n % 7 == 0) for n in range(RECORDS)]
     found = range(RECORDS - 1000, RECORDS)
-    return lambda: compaction(records, found, range(0, RECORDS, 5000))._repr_html_()
+    return lambda: compaction(records, found, range(0, RECORDS, 5000))
 
 
-def _filter_square() -> Callable[[], object]:
-    met = [Met(f"p{n}", "a", "b", n % 2 == 0, n % 3 == 0, "row") for n in range(RECORDS)]
-    return lambda: filter_square(met)._repr_html_()
-
-
-def _group_steps() -> Callable[[], object]:
+def _group_steps() -> Draw:
     steps = [Step(f"client {n % 24}", 1 - n % 3, "p", "AAPL ×1") for n in range(RECORDS)]
-    return lambda: group_steps(steps)._repr_html_()
+    return lambda: group_steps(steps)
 
 
-def _who_reads() -> Callable[[], object]:
-    owned = {"A": range(12), "B": range(12, 24)}
-    log = [("A", "revoked", range(24)), *((name, "assigned", its) for name, its in owned.items())]
-    return lambda: who_reads(owned, log, 24)._repr_html_()
-
-
-def _who_writes() -> Callable[[], object]:
-    written = [(f"tab-{n}", n % 24) for n in range(RECORDS)]
-    return lambda: who_writes(written, 24)._repr_html_()
-
-
-def _table_changes() -> Callable[[], object]:
+def _table_changes() -> Draw:
     changes = [Change("Ada", -1, "p1", ""), Change("Bo", 1, "", "p1")]
     updates = [Update(f"p{n}", "Ada", "Bo", changes) for n in range(RECORDS)]
-    return lambda: table_changes(updates).picture._repr_html_()
+    return lambda: table_changes(updates).picture
 
 
-def _tape() -> Callable[[], object]:
+def _tape() -> Draw:
     places = [Place("read", RECORDS // 2), Place("committed", 100)]
-    return lambda: tape(places, RECORDS, spans=[Span("held", 100, 500)])._repr_html_()
+    return lambda: tape(places, RECORDS, spans=[Span("held", 100, 500)])
 
 
-PICTURES = {
-    "checkpoint": _checkpoint,
-    "clocks": _clocks,
-    "compaction": _compaction,
-    "event time": _event_time,
-    "filter square": _filter_square,
-    "group steps": _group_steps,
-    "table changes": _table_changes,
-    "who reads what": _who_reads,
-    "who writes where": _who_writes,
-    "tape": _tape,
-}
-"""A name, and what prepares the records and returns the drawing of them."""
+def _who_writes() -> Draw:
+    written = [(f"tab-{n}", n % 24) for n in range(RECORDS)]
+    return lambda: who_writes(written, 24)
 
 
-def milliseconds(draw: Callable[[], object], times: int = 5) -> float:
-    """Return the median time of a drawing, as HTML."""
-    taken = []
-    for _ in range(times):
-        began = time.perf_counter()
-        draw()
-        taken.append((time.perf_counter() - began) * 1000)
-    return sorted(taken)[times // 2]
+PICTURES = (
+    *(_checkpoint, _clocks, _compaction, _event_time, _group_steps, _table_changes),
+    *(_tape, _who_writes),
+)
+"""Each prepares its records, and returns the drawing of them."""
 
 
-def draw_crash(file: str) -> None:
-    """Draw the recorded kill, with its caption above it, at twice the size of a notebook."""
-    from playwright.sync_api import sync_playwright
-
-    picture = gallery().pictures["Chapters 01 and 04"]
-    head = f'<h3 style="margin: 8px; font-size: 15px">{html.escape(picture.caption)}</h3>'
-    page = f"{head}{picture.drawing.svg(picture.words)}"
-    with sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=shutil.which("chromium"))
-        view = chromium.new_page(device_scale_factor=2, viewport={"width": 1280, "height": 400})
-        view.set_content(f'<div style="width: max-content; font-family: sans-serif">{page}</div>')
-        view.locator("body > div").screenshot(path=file)
-
-
-def measure() -> None:
-    print("| picture | records | ms |\n| --- | ---: | ---: |")
-    for name, prepare in PICTURES.items():
-        print(f"| {name} | {RECORDS:,} | {milliseconds(prepare()):.0f} |")
+def milliseconds(draw: Draw) -> float:
+    """Return the CPU time of a drawing, as HTML."""
+    began = time.process_time()
+    draw()._repr_html_()
+    return (time.process_time() - began) * 1000
 
 
 if __name__ == "__main__":
-    draw_crash(sys.argv[1]) if sys.argv[1:] else measure()
+    print("| picture of 100,000 records | CPU ms |\n| --- | ---: |")
+    for prepare in PICTURES:
+        name, draw = prepare.__name__.strip("_").replace("_", " "), prepare()
+        print(f"| {name} | {statistics.median(milliseconds(draw) for _ in range(5)):.0f} |")

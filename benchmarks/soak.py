@@ -10,7 +10,6 @@ more than 2 % an hour and twice the noise (the median distance from the least-sq
 
 import argparse
 import os
-import secrets
 import shutil
 import subprocess
 import sys
@@ -28,11 +27,7 @@ import psutil
 import psycopg
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
-
-from views_per_second import wait_for
+from harness import wait_for
 
 from workbook.cli.console import end_like_ctrl_c
 from workbook.kafka.broker import Broker

@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/startup.py [RUNS]
 
-Each figure comes from fresh processes; the median of the runs is printed with its range.
+Each figure comes from fresh processes in a lab of their own; the median is printed with the range.
 """
 
 import os
@@ -11,14 +11,13 @@ import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import nbformat
+from harness import ROOT, machine
 from nbclient import NotebookClient
 
-RUNS = int(*(sys.argv[1:] or ["5"]))
 EVENTS = 1_000_000
-NOTEBOOK = Path(__file__).parents[1] / "notebooks" / "00_start_here.ipynb"
+NOTEBOOK = ROOT / "notebooks" / "00_start_here.ipynb"
 
 BROKER = """
 import time; began = time.monotonic()
@@ -36,9 +35,8 @@ print("took", time.monotonic() - began)
 def in_a_lab_of_its_own(*arguments: str) -> str:
     """What Python prints, with servers of its own."""
     env = {**os.environ, "WORKBOOK_LAB": f"bench-{secrets.token_hex(3)}"}
-    return subprocess.run(
-        [sys.executable, *arguments], env=env, check=True, capture_output=True, text=True
-    ).stdout
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout
 
 
 def seconds(code: str) -> float:
@@ -48,10 +46,8 @@ def seconds(code: str) -> float:
 
 def rate() -> float:
     """Messages per second of the unpaced generator into 24 partitions."""
-    said = in_a_lab_of_its_own(
-        *("-m", "workbook", "generate", "clicks", "--partitions", "24"),
-        *("--rate", "10000", "--seconds", str(EVENTS / 10_000)),
-    )
+    words = f"generate clicks --partitions 24 --rate 10000 --seconds {EVENTS / 10_000}"
+    said = in_a_lab_of_its_own("-m", "workbook", *words.split())
     return float(said.rpartition(": ")[2].removesuffix("messages/s\n").replace(",", ""))
 
 
@@ -72,20 +68,21 @@ def first_count() -> float:
 def report(name: str, unit: str, values: list[float]) -> None:
     """One line: the median, and the range of the runs."""
     low, mid, high = min(values), statistics.median(values), max(values)
-    print(f"{name:45} {mid:12,.1f} {unit:12} ({low:,.1f} to {high:,.1f})", flush=True)
+    print(f"| {name} | {mid:,.1f} {unit} | {low:,.1f} to {high:,.1f} |", flush=True)
 
 
 def main() -> None:
-    report("broker, until it answers", "s", [seconds(BROKER) for _ in range(RUNS)])
+    runs, load, lab = int(*(sys.argv[1:] or ["5"])), os.getloadavg()[0], os.environ["WORKBOOK_LAB"]
+    few = range(min(3, runs))
+    print("| | median | range |\n| --- | ---: | ---: |")
+    report("broker, until it answers", "s", [seconds(BROKER) for _ in range(runs)])
     for what, query in {"usable": "", "and its first query": "spark.range(3).count()"}.items():
         code = SESSION.format(query=query)
-        report(f"Spark session, {what}", "s", [seconds(code) for _ in range(RUNS)])
-    report(
-        f"generator, {EVENTS:,} events unpaced", "messages/s", [rate() for _ in range(min(3, RUNS))]
-    )
-    report(
-        "chapter 00, kernel start to first count", "s", [first_count() for _ in range(min(3, RUNS))]
-    )
+        report(f"Spark session, {what}", "s", [seconds(code) for _ in range(runs)])
+    report(f"generator, {EVENTS:,} events unpaced", "messages/s", [rate() for _ in few])
+    report("chapter 00, kernel start to first count", "s", [first_count() for _ in few])
+    os.environ["WORKBOOK_LAB"] = lab
+    print(f"\n{machine(load)}")
 
 
 if __name__ == "__main__":

@@ -3,142 +3,86 @@
     .venv/bin/python benchmarks/state.py [100000 1000000 5000000]
 
 For tables (a changelog by key, one stateful operator: ``KTable.changes``; and two: groups over it)
-and for the merge (a message each of open visits). With each number of keys: batches of 100,000
-changes of random keys, their rate over a whole cycle of folding and the worst of them; batches of
-100 changes, with the bytes that they add to the checkpoint; the state's bytes on disk per key; the
-memory of Spark's Java and of its Python workers.
+and for the merge (a message each of open visits), each with each number of keys in a Spark of its
+own: batches of 100,000 changes of different keys, their rate over a whole cycle of folding and the
+worst of them; batches of 100 changes, with the bytes that they add to the checkpoint; the state's
+bytes on disk per key; the memory of Spark's Java and of its Python workers.
 """
 
 import argparse
 import os
-import secrets
 import statistics
+import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psutil
 import pyarrow as pa
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-os.environ.setdefault("WORKBOOK_LAB", f"bench-{secrets.token_hex(3)}")
-
+import pyarrow.parquet as pq
+from harness import machine, own_memory
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.spark import session
 from workbook.spark.settings import in_rocksdb
-from workbook.tables.ktable import count, ktable
+from workbook.tables.ktable import KTable, count, ktable
 
 LARGE, SMALL = 100_000, 100
 LARGE_BATCHES, SMALL_BATCHES = 24, 12
-GROUPS = 10_000
+CLIENTS, PARTITIONS = 10_000, 4
 
 
 class Feed:
-    """Micro-batches as files of Parquet: a number of changes each, of keys from 0."""
+    """Micro-batches as files of Parquet: keys from 0, each with a random number."""
 
-    SCHEMA = ""
-
-    def __init__(self, spark: SparkSession, folder: Path) -> None:
-        self.spark, self.folder, self.number = spark, folder, 0
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.number, self.draw = folder, 0, np.random.default_rng(1)
         folder.mkdir(parents=True)
-        self.draw = np.random.default_rng(1)
 
     def add(self, keys: np.ndarray[Any, np.dtype[np.int64]]) -> None:
         """Add a micro-batch that changes these keys."""
-        raise NotImplementedError
-
-    def write(self, columns: dict[str, pa.Array]) -> None:
-        """Add a micro-batch of these columns."""
-        import pyarrow.parquet as pq
-
+        offsets = np.arange(len(keys)) + self.number * 10**8
+        drawn = self.draw.integers(0, 10**9, len(keys))
         unfinished = self.folder.parent / "unfinished.parquet"
-        pq.write_table(pa.table(columns), unfinished)
+        pq.write_table(pa.table({"key": keys, "drawn": drawn, "offset": offsets}), unfinished)
         unfinished.replace(self.folder / f"{self.number:06d}.parquet")
         self.number += 1
 
-    def stream(self) -> DataFrame:
-        """Read a file per micro-batch."""
-        reader = self.spark.readStream.schema(self.SCHEMA).option("maxFilesPerTrigger", 1)
-        return reader.parquet(str(self.folder))
-
-
-class Positions(Feed):
-    """Changes of positions, each then of one of 10,000 clients, mostly another."""
-
-    SCHEMA = "id BIGINT, client BIGINT, amount BIGINT, offset BIGINT, deleted BOOLEAN"
-
-    def add(self, keys: np.ndarray[Any, np.dtype[np.int64]]) -> None:
-        """Add a micro-batch that changes these keys."""
-        self.write(
-            {
-                "id": pa.array(keys),
-                "client": pa.array(self.draw.integers(0, GROUPS, len(keys))),
-                "amount": pa.array(self.draw.integers(0, 10**9, len(keys))),
-                "offset": pa.array(np.arange(len(keys)) + self.number * 10**8),
-                "deleted": pa.array(np.zeros(len(keys), bool)),
-            }
-        )
-
-    def stream(self) -> DataFrame:
+    def stream(self, spark: SparkSession) -> DataFrame:
         """Read a file per micro-batch, with keys as text."""
-        return super().stream().withColumn("id", F.format_string("position-%09d", "id"))
+        reader = spark.readStream.schema("key BIGINT, drawn BIGINT, offset BIGINT")
+        rows = reader.option("maxFilesPerTrigger", 1).parquet(str(self.folder))
+        return rows.withColumn("id", F.expr("concat('item-', lpad(key, 9, '0'))"))
 
 
-def one_operator(rows: DataFrame) -> DataFrame:
-    return ktable(rows, key="id").changes()
-
-
-def two_operators(rows: DataFrame) -> DataFrame:
-    return ktable(rows, key="id").group_by("client").aggregate(number=count())
-
-
-class Visits(Feed):
-    """Micro-batches as Kafka's records: a message each of open visits, of four a visit at most."""
-
-    PARTITIONS, BEGAN = 4, 1_763_000_000_000
-
-    def add(self, keys: np.ndarray[Any, np.dtype[np.int64]]) -> None:
-        """Add a micro-batch with a message of each of these visits, and a heartbeat."""
-        kinds = self.draw.integers(0, 4, len(keys))
-        values = [
-            b'{"type":"tracking","event_id":%d,"ssid":"visit-%09d","timestamp":%d,"page":"/p/%d"}'
-            % (key * 4 + kind, key, self.BEGAN + kind, kind)
-            for key, kind in zip(keys.tolist(), kinds.tolist(), strict=True)
-        ]
-        number = len(keys)
-        self.write(
-            {
-                "key": pa.array([b"visit-%09d" % key for key in keys.tolist()], pa.binary()),
-                "value": pa.array(values, pa.binary()),
-                "topic": pa.repeat(pa.scalar("tracking"), number),
-                "partition": pa.array(keys % self.PARTITIONS, pa.int32()),
-                "offset": pa.array(np.arange(number) + self.number * 10**8),
-                "timestamp": pa.array(np.full(number, self.BEGAN), pa.timestamp("ms", "UTC")),
-                "timestampType": pa.array(np.zeros(number), pa.int32()),
-            }
-        )
-
-    SCHEMA = (
-        "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, "
-        "timestamp TIMESTAMP, timestampType INT"
-    )
+def positions(rows: DataFrame) -> KTable:
+    """Changes of positions, each then of one of 10,000 clients, mostly another."""
+    client = f"drawn % {CLIENTS} AS client"
+    parsed = rows.selectExpr("id", client, "drawn AS amount", "offset", "false AS deleted")
+    return ktable(parsed, key="id")
 
 
 def merge(rows: DataFrame) -> DataFrame:
-    return merged_visits(rows, None, ["tracking", "orders"], Visits.PARTITIONS)
+    """A message each of open visits, of four a visit at most, as records of Kafka."""
+    json = """concat('{"type":"tracking","event_id":', 4 * key + drawn % 4, ',"ssid":"', id,
+        '","timestamp":', 1763000000000 + drawn % 4, ',"page":"/p/1"}')"""
+    records = rows.selectExpr(
+        *("CAST(id AS BINARY) AS key", f"CAST({json} AS BINARY) AS value"),
+        *("'tracking' AS topic", f"CAST(key % {PARTITIONS} AS INT) AS partition", "offset"),
+        *("timestamp_millis(1763000000000) AS timestamp", "0 AS timestampType"),
+    )
+    return merged_visits(records, None, ["tracking", "orders"], PARTITIONS)
 
 
-SHAPES: dict[str, tuple[type[Feed], Callable[[DataFrame], DataFrame]]] = {
-    "one operator": (Positions, one_operator),
-    "two operators": (Positions, two_operators),
-    "merge": (Visits, merge),
+SHAPES: dict[str, Callable[[DataFrame], DataFrame]] = {
+    "one operator": lambda rows: positions(rows).changes(),
+    "two operators": lambda rows: positions(rows).group_by("client").aggregate(number=count()),
+    "merge": merge,
 }
 
 
@@ -147,48 +91,33 @@ def size_of(folder: Path) -> int:
 
 
 def memory() -> tuple[float, float]:
-    """Return GB of Spark's Java and of its Python workers (what is theirs alone)."""
-    java, workers = 0.0, 0.0
-    for process in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):  # it may have ended meanwhile
-            words = process.cmdline()
-            if process.name() == "java" and "kafka.Kafka" not in words:
-                java += process.memory_full_info().uss
-            elif process.name() != "java" and any("worker_daemon" in word for word in words):
-                workers += process.memory_full_info().uss
-    return java / 1e9, workers / 1e9
+    """Return GB of Spark's Java and of its Python workers, all of which are Java's descendants."""
+    java = next(p for p in psutil.Process().children(recursive=True) if p.name() == "java")
+    return own_memory(java) / 1e9, sum(map(own_memory, java.children(recursive=True))) / 1e9
 
 
 def measured(spark: SparkSession, shape: str, keys: int, place: Path) -> None:
     """Fill a table with keys, then time batches, and print a line."""
-    kind, made = SHAPES[shape]
-    feed = kind(spark, place / "feed")
-    order = feed.draw.permutation(keys)
-    for part in np.array_split(order, max(1, keys // 500_000)):
+    feed = Feed(place / "feed")
+    for part in np.array_split(feed.draw.permutation(keys), max(1, keys // 500_000)):
         feed.add(part)
-    seen: list[float] = []
+    rows = SHAPES[shape](feed.stream(spark))
 
     def note(batch: DataFrame, number: int) -> None:
         batch.write.format("noop").mode("overwrite").save()
 
     with in_rocksdb(spark):
-        query = (
-            made(feed.stream()).writeStream.outputMode("update").foreachBatch(note)
-            .option("checkpointLocation", str(place / "checkpoint")).start()
-        )  # fmt: skip
-    try:
-        began = time.monotonic()
-        query.processAllAvailable()
-        filling = keys / (time.monotonic() - began)
-        large = list(_timed(query, feed, keys, LARGE, LARGE_BATCHES, seen))
-        before = size_of(place / "checkpoint")
-        small = list(_timed(query, feed, keys, SMALL, SMALL_BATCHES, seen))
-        grown = (size_of(place / "checkpoint") - before) / SMALL_BATCHES
-    finally:
-        query.stop()
-    kept = sum(
-        o.customMetrics["rocksdbSstFileSize"] for o in query.recentProgress[-1].stateOperators
-    )
+        writer = rows.writeStream.outputMode("update").foreachBatch(note)
+        query = writer.option("checkpointLocation", str(place / "checkpoint")).start()
+    began = time.monotonic()
+    query.processAllAvailable()
+    filling = keys / (time.monotonic() - began)
+    large = _timed(query, feed, keys, LARGE, LARGE_BATCHES)
+    before = size_of(place / "checkpoint")
+    small = _timed(query, feed, keys, SMALL, SMALL_BATCHES)
+    grown = (size_of(place / "checkpoint") - before) / SMALL_BATCHES
+    operators = query.recentProgress[-1].stateOperators
+    kept = sum(o.customMetrics["rocksdbSstFileSize"] for o in operators)
     java, workers = memory()
     print(
         f"| {shape} | {keys:,} | {filling:,.0f} | {LARGE / statistics.fmean(large):,.0f} | "
@@ -196,36 +125,40 @@ def measured(spark: SparkSession, shape: str, keys: int, place: Path) -> None:
         f"{grown / 1e3:,.0f} | {kept / keys:,.0f} | {java:.1f} + {workers:.1f} |",
         flush=True,
     )
+    query.stop()
 
 
-def _timed(
-    query: Any, feed: Feed, keys: int, changes: int, batches: int, seen: list[float]
-) -> Iterator[float]:
-    """Yield the seconds of each micro-batch, by Spark's own report."""
+def _timed(query: Any, feed: Feed, keys: int, changes: int, batches: int) -> list[float]:
+    """Return the seconds of each micro-batch, by Spark's own report."""
     for _ in range(batches):
         feed.add(feed.draw.choice(keys, min(changes, keys), replace=False))
         query.processAllAvailable()
     reports = [p for p in query.recentProgress if p.numInputRows > 0]
-    for report in reports[-batches:]:
-        yield report.durationMs["triggerExecution"] / 1000
+    return [each.durationMs["triggerExecution"] / 1000 for each in reports[-batches:]]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("keys", nargs="*", type=int, default=[100_000, 1_000_000, 5_000_000])
     parser.add_argument("--shapes", nargs="*", default=list(SHAPES))
-    options = parser.parse_args()
-    spark = session.spark_session(quiet=True)
-    place = session.checkpoint("state")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    options, load = parser.parse_args(), os.getloadavg()[0]
+    if options.one:
+        spark = session.spark_session(quiet=True)
+        measured(spark, options.shapes[0], options.keys[0], session.checkpoint("state"))
+        session.stop_spark(spark)
+        return
     print(
         "| | keys | filled, keys/s | changes/s in batches of 100,000 | the worst, s | batches of "
         "100, median s | the worst, s | kB each in the checkpoint | bytes a key on disk | "
-        "GB, Java + Python |\n| --- |" + " ---: |" * 9
+        "GB, Java + Python |\n| --- |" + " ---: |" * 9,
+        flush=True,
     )
     for shape in options.shapes:
         for keys in options.keys:
-            measured(spark, shape, keys, place / shape.replace(" ", "-") / str(keys))
-    session.stop_spark(spark)
+            alone = [sys.executable, __file__, str(keys), "--one", "--shapes", shape]
+            subprocess.run(alone, check=True)
+    print(f"\n{machine(load)}")
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
 import static org.apache.kafka.streams.CloseOptions.GroupMembershipOperation.LEAVE_GROUP;
 
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import java.util.stream.LongStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -22,19 +22,20 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.processor.api.RecordMetadata;
 
 /**
- * Runs a program of Kafka Streams over what its topics hold now, in rounds, each timed.
+ * Runs a program of Kafka Streams over what its topics hold now, in rounds (benchmarks/harness.py).
  *
- * <p>Every argument is {@code name=value}: {@code source}, {@code target}, {@code deadline} (in
- * seconds), {@code rounds} and what the program asks for; all others are settings of Kafka Streams.
- * Each round is an application of its own, in a Java that gets warmer, and prints a JSON array:
- * records, and seconds as kafka_streams.py names them.
+ * <p>Every argument is {@code name=value}: {@code source}, {@code deadline} (in seconds) and what
+ * the program asks for; all others are settings of Kafka Streams. It prints {@code ready} and reads
+ * a line with more of them, with tabs between: {@code application.id}, {@code target}. Each line is
+ * an application of its own, in a Java that gets warmer, and is answered by the number of records
+ * once all results are in the target, committed, and the application is closed.
  */
 final class Rounds {
     private Rounds() {}
 
-    /** A program: brings the topics into the target, and returns a line for each round. */
+    /** A program: brings the topics into the target, and returns how many records it took. */
     interface Program {
-        String run(Admin admin, Properties settings, long deadline) throws Exception;
+        long run(Admin admin, Properties settings, long deadline) throws Exception;
     }
 
     /** Notes how far each partition of a topic has been processed; asks for a commit at its end. */
@@ -143,29 +144,26 @@ final class Rounds {
         }
     }
 
-    /** Returns the records and the seconds from the start to each of these times. */
-    static String line(long records, long start, long... times) {
-        return LongStream.of(times)
-                .mapToObj(at -> String.format(Locale.ROOT, "%.3f", (at - start) / 1e9))
-                .collect(Collectors.joining(", ", "[" + records + ", ", "]"));
+    private static void take(Properties settings, String... arguments) {
+        for (String argument : arguments) {
+            settings.setProperty(argument.split("=", 2)[0], argument.split("=", 2)[1]);
+        }
     }
 
     static void all(Program program, String[] arguments) throws Exception {
         Thread.setDefaultUncaughtExceptionHandler((thread, error) -> fail(error));
         Properties settings = new Properties();
-        for (String argument : arguments) {
-            settings.setProperty(argument.split("=", 2)[0], argument.split("=", 2)[1]);
-        }
-        long within = Long.parseLong((String) settings.remove("deadline"));
-        int rounds = Integer.parseInt((String) settings.remove("rounds"));
-        String application = settings.getProperty("application.id");
+        take(settings, arguments);
+        long within = Long.parseLong((String) settings.remove("deadline")) * 1_000_000_000L;
         Map<String, Object> broker = Map.of("bootstrap.servers", settings.get("bootstrap.servers"));
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+        System.out.println("ready");
         try (Admin admin = Admin.create(broker)) {
-            for (int round = 1; round <= rounds; round++) {
-                settings.setProperty("application.id", application + "-" + round);
-                settings.setProperty("round", String.valueOf(round));
-                long deadline = System.nanoTime() + within * 1_000_000_000L;
-                System.out.println(program.run(admin, settings, deadline));
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                take(settings, line.split("\t"));
+                long records = program.run(admin, settings, System.nanoTime() + within);
+                System.out.println("{\"records\": " + records + "}");
+                System.out.println("ready");
             }
         }
         System.exit(0);

@@ -1,5 +1,3 @@
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectReader;
@@ -9,7 +7,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Properties;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
@@ -25,7 +23,7 @@ import org.apache.kafka.streams.kstream.Produced;
 import org.apache.kafka.streams.state.KeyValueStore;
 
 /**
- * Who holds a US share: the table of D. Lebrero in Kafka Streams, over what a topic holds now.
+ * Who holds which US shares (position to ticker, in JSON): the table of D. Lebrero in Kafka Streams, over what a topic holds now.
  *
  * <p>{@code Rounds} says how it is called. A value that is not a position ends the program: the
  * input of a benchmark is clean.
@@ -36,48 +34,58 @@ public final class ShareHolders {
             new ObjectMapper().disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES);
     private static final ObjectReader POSITION = JSON.readerFor(Position.class);
     private static final ObjectReader READ = JSON.readerFor(
-            TypeFactory.defaultInstance().constructCollectionType(TreeSet.class, String.class));
-    private static final ObjectWriter WRITE = JSON.writerFor(TreeSet.class);
+            TypeFactory.defaultInstance().constructMapType(TreeMap.class, String.class, String.class));
+    private static final ObjectWriter WRITE = JSON.writerFor(TreeMap.class);
     private static final Serde<String> TEXT = Serdes.String();
-    private static final Serde<TreeSet<String>> IDS =
-            Serdes.serdeFrom((topic, ids) -> written(ids), (topic, bytes) -> read(READ, bytes));
+    private static final Serde<TreeMap<String, String>> HELD =
+            Serdes.serdeFrom((topic, held) -> written(held), (topic, bytes) -> read(READ, bytes));
 
-    private record Position(String client, String exchange) {}
+    private record Position(String client, String ticker, String exchange) {}
+
+    /** A parsed position with its bytes, which the store keeps as they are. */
+    private record Parsed(Position position, byte[] bytes) {
+        static Parsed of(byte[] bytes) {
+            return bytes == null ? null : new Parsed(read(POSITION, bytes), bytes);
+        }
+    }
+
+    private static final Serde<Parsed> PARSED = Serdes.serdeFrom(
+            (topic, parsed) -> parsed == null ? null : parsed.bytes(),
+            (topic, bytes) -> Parsed.of(bytes));
 
     private static Topology topology(String source, String target, Properties settings) {
         StreamsBuilder builder = new StreamsBuilder();
-        Materialized<String, TreeSet<String>, KeyValueStore<Bytes, byte[]>> holders =
+        Materialized<String, TreeMap<String, String>, KeyValueStore<Bytes, byte[]>> holders =
                 Materialized.as("holders");
-        holders.withKeySerde(TEXT).withValueSerde(IDS);
-        // Values stay bytes until they leave the cache of the store: only the winners are parsed.
-        Consumed<Bytes, byte[]> raw = Consumed.with(Serdes.Bytes(), Serdes.ByteArray());
-        builder.table(source, raw, Materialized.as("positions"))
-                .mapValues(bytes -> ShareHolders.<Position>read(POSITION, bytes))
-                .filter((id, position) -> US.contains(position.exchange()))
+        holders.withKeySerde(TEXT).withValueSerde(HELD);
+        // Each message is parsed as it is read, and again when the store's cache lets go of it.
+        builder.table(source, Consumed.with(TEXT, PARSED), Materialized.as("positions"))
+                .filter((id, parsed) -> US.contains(parsed.position().exchange()))
                 .groupBy(ShareHolders::byClient, Grouped.with("by-client", TEXT, TEXT))
                 .aggregate(
-                        TreeSet<String>::new,
-                        (client, id, ids) -> with(ids, id),
-                        (client, id, ids) -> without(ids, id),
+                        TreeMap<String, String>::new,
+                        (client, held, all) -> with(all, held),
+                        (client, held, all) -> without(all, held),
                         holders)
                 .toStream()
-                .to(target, Produced.with(TEXT, IDS));
+                .to(target, Produced.with(TEXT, HELD));
         return builder.build(settings);
     }
 
-    private static KeyValue<String, String> byClient(Bytes id, Position position) {
-        return KeyValue.pair(position.client(), new String(id.get(), UTF_8));
+    private static KeyValue<String, String> byClient(String id, Parsed parsed) {
+        return KeyValue.pair(parsed.position().client(), id + "\t" + parsed.position().ticker());
     }
 
-    // A store hands out a fresh copy each time: the set may be changed in place.
-    private static TreeSet<String> with(TreeSet<String> ids, String id) {
-        ids.add(id);
-        return ids;
+    // A store hands out a fresh copy each time: the map may be changed in place.
+    private static TreeMap<String, String> with(TreeMap<String, String> all, String held) {
+        String[] idAndTicker = held.split("\t");
+        all.put(idAndTicker[0], idAndTicker[1]);
+        return all;
     }
 
-    private static TreeSet<String> without(TreeSet<String> ids, String id) {
-        ids.remove(id);
-        return ids.isEmpty() ? null : ids;
+    private static TreeMap<String, String> without(TreeMap<String, String> all, String held) {
+        all.remove(held.split("\t")[0]);
+        return all.isEmpty() ? null : all;
     }
 
     private static <T> T read(ObjectReader reader, byte[] bytes) {
@@ -88,16 +96,16 @@ public final class ShareHolders {
         }
     }
 
-    private static byte[] written(TreeSet<String> ids) {
+    private static byte[] written(TreeMap<String, String> held) {
         try {
-            return ids == null ? null : WRITE.writeValueAsBytes(ids);
+            return held == null ? null : WRITE.writeValueAsBytes(held);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
     /** Ends when all that the source holds has been seen, committed, and is in the target. */
-    private static String run(Admin admin, Properties settings, long deadline) throws Exception {
+    private static long run(Admin admin, Properties settings, long deadline) throws Exception {
         String source = settings.getProperty("source");
         String group = settings.getProperty("application.id");
         long[] ends = Rounds.ends(admin, source);
@@ -107,20 +115,15 @@ public final class ShareHolders {
         in.attach(topology, source);
         out.attach(topology, "by-client-repartition");
 
-        long start = System.nanoTime();
         KafkaStreams streams = Rounds.start(topology, settings);
-        Rounds.await(() -> in.records() > 0, deadline);
-        long first = System.nanoTime();
         Rounds.await(() -> in.reached(ends), deadline);
-        long read = System.nanoTime();
         // A commit empties the cache of the first store into the topic between the two halves ...
         Rounds.await(() -> Rounds.committed(admin, group, source, ends), deadline);
         long[] between = Rounds.ends(admin, group + "-by-client-repartition");
         Rounds.await(() -> out.reached(between), deadline);
-        long grouped = System.nanoTime();
         // ... and the last commit, on closing, that of the second store into the target.
         Rounds.close(streams, deadline);
-        return Rounds.line(in.records(), start, first, read, grouped, System.nanoTime());
+        return in.records();
     }
 
     public static void main(String[] arguments) throws Exception {

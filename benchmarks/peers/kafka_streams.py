@@ -1,26 +1,28 @@
-"""Share holders, merged visits and ad statistics in Kafka Streams: the same answers, timed.
+"""Share holders, merged visits and ad statistics in Kafka Streams, as programs for the harness.
 
 The jars come from Maven Central into the cache's folder ``peers``; a JDK compiles the programs.
+``Rounds.java`` says how a program is called.
 """
 
 import hashlib
-import json
 import os
-import re
 import secrets
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
+from harness import Answer, Check, Program
 
-from workbook.errors import JavaUnusable, TopicMissing, WorkbookError
+from workbook.errors import JavaUnusable, WorkbookError
+from workbook.kafka.broker import Broker
 from workbook.stack import jars
+from workbook.stack.client import scratch_dir
 from workbook.stack.folders import cache_dir
 from workbook.stack.java import INSTALL, environment, find_java
 
@@ -29,17 +31,13 @@ STREAMS = "org.apache.kafka:kafka-streams:4.3.1"
 
 PROGRAMS = tuple(sorted(Path(__file__).parent.glob("*.java")))
 JVM = ("-Xms1g", "-Xmx2g", "-XX:+UseParallelGC", "-XX:-UsePerfData")
-QUICK = (*JVM, "-XX:TieredStopAtLevel=1")
-"""Leaves Java's second compiler out: faster in a cold run of seconds, slower once it is warm."""
+FLAGS = {"all compilers": JVM, "first compiler": (*JVM, "-XX:TieredStopAtLevel=1")}
+"""Without Java's second compiler a program is quicker for some seconds, and slower once warm."""
 
-DEADLINE = 300
-"""Seconds that one round may take."""
+DEADLINE_S = 300
 
 DEFAULT: dict[str, str] = {"num.stream.threads": "2"}
 """Kafka Streams as it comes: a cache of 10 MB, a commit every 30 seconds."""
-
-CACHE_OFF = {**DEFAULT, "statestore.cache.max.bytes": "0"}
-"""Every update goes through as a remove and an add."""
 
 TUNED = {
     **DEFAULT,
@@ -62,114 +60,49 @@ TUNED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """How many records one run took from its topics, and seconds since ``streams.start()``.
+@dataclass(frozen=True)
+class Peer:
+    """A class of this folder on topics that exist, which hold ``records`` without a transaction.
 
-    ``first``: a first record is in; ``read``: the last one; ``through``: all of it has been through
-    the last operator; ``done``: it is in the target topic and committed, and the app is closed.
+    ``target`` creates what a round writes to; it returns the settings that name it, and a check.
     """
 
+    broker: Broker
+    program: str
+    settings: Mapping[str, str]
     records: int
-    first: float
-    read: float
-    through: float
-    done: float
+    target: Callable[[], tuple[dict[str, str], Check]]
+
+    def begin(self, _: int) -> tuple[str, Check]:
+        """Make a round an application of its own; the check also removes what it leaves."""
+        application = f"peer-{secrets.token_hex(4)}"
+        settings, right = self.target()
+
+        def check(answer: Answer) -> None:
+            assert answer["records"] == self.records, answer
+            right(answer)
+            _forget(self.broker.bootstrap, application)
+
+        named = {"application.id": application, **settings}
+        return "\t".join(f"{name}={value}" for name, value in named.items()), check
 
 
-def share_holders(
-    bootstrap: str,
-    source: str,
-    target: str,
-    updates: int,
-    *,
-    settings: Mapping[str, str] = TUNED,
-    rounds: int = 1,
-) -> float:
-    """Seconds for the ``updates`` records that ``source`` holds: cold, or in the last of rounds.
+def programs(peer: Peer, kinds: Mapping[str, tuple[Mapping[str, str], str]]) -> list[Program]:
+    """Return a program for each kind (its settings and its promise), with each set of flags.
 
-    ``target`` gets client -> JSON array of position ids, or a tombstone. Raises as ``timed``.
+    Raises ``JavaUnusable`` without a JDK, ``WorkbookError`` if it can't compile them.
     """
-    topics = {"source": source, "target": target}
-    return timed("ShareHolders", bootstrap, topics, updates, settings, rounds)
-
-
-def event_time_merge(
-    bootstrap: str,
-    topics: Sequence[str],
-    target: str,
-    records: int,
-    limits: Mapping[str, int],
-    *,
-    settings: Mapping[str, str] = TUNED,
-    rounds: int = 1,
-) -> float:
-    """Seconds for the ``records`` of both topics, heartbeats that complete every visit among them.
-
-    Round n writes merged visits to ``target``-n, orders without a visit among them. ``limits``:
-    timeout and horizon (ms). Raises as ``timed``.
-    """
-    more = {name: str(value) for name, value in limits.items()}
-    more["memory"] = str(settings is TUNED).lower()
-    named = {"source": topics[0], "orders": topics[1], "target": target}
-    return timed("EventTimeMerge", bootstrap, named, records, {**settings, **more}, rounds)
-
-
-def ad_statistics(
-    bootstrap: str,
-    topics: Mapping[str, str],
-    records: int,
-    ids: tuple[int, int],
-    *,
-    settings: Mapping[str, str] = TUNED,
-    rounds: int = 1,
-    every_ms: int = 5_000,
-) -> float:
-    """Seconds for the ``records`` of a topic of ad actions.
-
-    ``topics``: ``source``, ``letters`` for what is rejected, and ``target``; round n writes to
-    ``target``-n, key: ad, day, type and source with tabs between, value: the total. ``ids`` are
-    those of the schema's versions. A partition reports its new totals each ``every_ms``, which is
-    also the commit interval. Raises as ``timed``.
-    """
-    more = {"ids": ",".join(map(str, ids)), "every": str(every_ms)}
-    settings = {"commit.interval.ms": str(every_ms), **settings, **more}
-    return timed("AdStatistics", bootstrap, topics, records, settings, rounds)
-
-
-def timed(
-    program: str,
-    bootstrap: str,
-    topics: Mapping[str, str],
-    records: int,
-    settings: Mapping[str, str],
-    rounds: int,
-) -> float:
-    """Seconds for the whole topics, the last of ``rounds`` in one Java, each a new application.
-
-    The first round is cold. What they leave (state folder, internal topics, groups) is removed.
-    The topics must exist, without a login; the sources may not end in a transaction's marker.
-    Raises ``WorkbookError`` if the peer fails or found another number of records.
-    """
-    known = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=10).topics
-    for topic in {name for role, name in topics.items() if role != "target"} - set(known):
-        raise TopicMissing(f"There is no topic {topic} at {bootstrap}: create it first.")
-    application = f"peer-{secrets.token_hex(4)}"
-    with tempfile.TemporaryDirectory(prefix="kafka-streams-") as state:
-        asked = {
-            **{"bootstrap.servers": bootstrap, **topics},
-            **{"application.id": application, "state.dir": state},
-            **{"deadline": str(DEADLINE), "rounds": str(rounds)},
-            **settings,
-        }
-        arguments = [f"{name}={value}" for name, value in asked.items()]
-        try:
-            last = _run(program, QUICK if rounds == 1 else JVM, arguments, rounds)[-1]
-        finally:
-            _forget(bootstrap, application)
-    if last.records != records:
-        raise WorkbookError(f"Kafka Streams found {last.records} records, not {records}.")
-    return last.done
+    made = []
+    for kind, (more, promise) in kinds.items():
+        state = f"{scratch_dir()}/kafka-streams"
+        given = {"bootstrap.servers": peer.broker.bootstrap, "state.dir": state}
+        given |= {"deadline": str(DEADLINE_S), **peer.settings, **more}
+        words = [peer.program, *(f"{name}={value}" for name, value in given.items())]
+        for flags, jvm in FLAGS.items():
+            command = [str(find_java().command), *jvm, "-cp", classpath(), *words]
+            name = f"Kafka Streams, {kind}, {flags}"
+            made.append(Program(name, command, peer.begin, promise, "peer"))
+    return made
 
 
 def classpath() -> str:
@@ -182,22 +115,6 @@ def classpath() -> str:
     if not classes.exists():
         _compile(folder, classes)
     return f"{classes}{os.pathsep}{folder}{os.sep}*"
-
-
-def _run(program: str, jvm: tuple[str, ...], arguments: list[str], rounds: int) -> list[Timing]:
-    command = [str(find_java().command), *jvm, "-cp", classpath(), program, *arguments]
-    patience = DEADLINE * rounds + 30
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=environment(), timeout=patience
-    )
-    if done.returncode != 0:
-        told = [
-            line for line in done.stderr.splitlines() if re.match(r"\S.*(Exception|Error)", line)
-        ]
-        raise WorkbookError(
-            f"Kafka Streams ended with {done.returncode}: {' ... '.join(told[:1] + told[1:][-1:])}"
-        )
-    return [Timing(*json.loads(line)) for line in done.stdout.splitlines()[-rounds:]]
 
 
 def _fetch(folder: Path) -> None:
@@ -213,24 +130,20 @@ def _compile(folder: Path, classes: Path) -> None:
     if not compiler.exists():
         raise JavaUnusable(f"There is no {compiler}: the peer needs a whole JDK. {INSTALL}.")
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        target = Path(scratch) / "classes"
-        command = [
-            *(str(compiler), "--release", "17", "-cp", f"{folder}{os.sep}*"),
-            *("-d", str(target), *map(str, PROGRAMS)),
-        ]
+        where = ("-cp", f"{folder}{os.sep}*", "-d", f"{scratch}/classes")
+        command = [str(compiler), "--release", "17", *where, *map(str, PROGRAMS)]
         done = subprocess.run(command, capture_output=True, text=True, env=environment())
         if done.returncode != 0:
             raise WorkbookError(f"The peers do not compile: {done.stderr.strip()}")
-        shutil.move(target, classes)
+        shutil.move(f"{scratch}/classes", classes)
 
 
 def _forget(bootstrap: str, application: str) -> None:
+    """Delete the group of an application and its internal topics."""
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     topics = [n for n in admin.list_topics(timeout=10).topics if n.startswith(f"{application}-")]
-    groups = admin.list_consumer_groups().result(timeout=10).valid
-    names = [g.group_id for g in groups if g.group_id.startswith(f"{application}-")]
-    removals = [*(admin.delete_topics(topics).values() if topics else ())]
-    removals += admin.delete_consumer_groups(names).values() if names else ()
-    for removal in removals:
-        with suppress(KafkaException):  # after a crash its group lives on until it times out
+    removals = admin.delete_consumer_groups([application])
+    removals |= admin.delete_topics(topics) if topics else {}
+    for removal in removals.values():
+        with suppress(KafkaException):  # it may have no group, or no topics
             removal.result(timeout=10)

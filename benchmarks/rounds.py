@@ -1,0 +1,122 @@
+"""A program of Spark that works in rounds (harness.py), each with a checkpoint of its own.
+
+It reads lines of words: ``run SYSTEM OPTIONS``, a system of the package as `workbook run` starts
+it; ``floor TOPIC …``, the bytes of topics into nothing; ``window DECODER TOPIC OUT``, page views by
+Spark's own window; ``source NAME TOPIC …``, what a source reads into a count.
+"""
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from harness import Answer
+
+from workbook.kafka.broker import Broker
+from workbook.kafka.require import require_topic
+from workbook.pipelines.page_views.counts import views_per_second
+from workbook.sources import assigned, clamped, clicks
+from workbook.sources.kafka import kafka_stream
+from workbook.spark import session
+from workbook.spark.runner import OnPoint
+from workbook.stack.addresses import kafka
+from workbook.streams.events.clicks import CLICK_SCHEMA
+from workbook.systems import SYSTEMS
+from workbook.systems.base import Job, Started, letters_of
+
+
+@contextmanager
+def started(spark: Any, broker: Broker, words: str) -> Iterator[tuple[Started, Namespace, Path]]:
+    """Start a system by its name and the options of `workbook run`; stop it behind the block."""
+    name, *options = words.split()
+    system, place = SYSTEMS[name], session.checkpoint(name)
+    chosen = system.options(options)
+    partitions = max(require_topic(broker.client_config(), it) for it in system.sources(chosen))
+    if made := [*letters_of(chosen), *system.results(chosen, partitions)]:
+        broker.create(*made)
+    begun = system.start(Job(spark, broker, chosen, place, OnPoint()))
+    try:
+        yield begun, chosen, place
+    finally:
+        begun.running.stop()
+
+
+@contextmanager
+def run(spark: Any, broker: Broker, words: str) -> Iterator[Answer]:
+    with started(spark, broker, words) as (begun, chosen, place):
+        if vars(chosen).get("from"):  # a replay ends by itself
+            while not begun.running.wait(60):
+                pass
+        else:
+            begun.running.process_all()
+        yield {"checkpoint": str(place)}
+
+
+@contextmanager
+def floor(spark: Any, broker: Broker, words: str) -> Iterator[Answer]:
+    options = {**broker.spark_options(), "subscribe": ",".join(words.split())}
+    rows = spark.read.format("kafka").options(**options).load()
+    rows.select("value").write.format("noop").mode("overwrite").save()
+    yield {}
+
+
+@contextmanager
+def window(spark: Any, broker: Broker, words: str) -> Iterator[Answer]:
+    """Count page views by one watermark; a replay's partitions run apart, by less than a day."""
+    decoder, source, out = words.split()
+    rows = kafka_stream(spark, broker, source)
+    if decoder == "from_json":
+        from_json = f"from_json(CAST(value AS STRING), '{CLICK_SCHEMA}') AS click"
+        parsed = rows.selectExpr(from_json).selectExpr("click.*", "NULL AS reason")
+    else:
+        parsed = clicks.parse(rows, None, ("click_type", "timestamp", "reason"))
+    counts = views_per_second(parsed, "1 day")
+    records = counts.selectExpr("CAST(second AS STRING) AS key", "CAST(views AS STRING) AS value")
+    writer = records.writeStream.format("kafka").outputMode("update")
+    writer = writer.options(**broker.spark_options(), topic=out)
+    query = writer.option("checkpointLocation", str(session.checkpoint("window"))).start()
+    query.processAllAvailable()
+    yield {}
+    query.stop()
+
+
+@contextmanager
+def source(spark: Any, broker: Broker, words: str) -> Iterator[Answer]:
+    """Count what a source gives, with all bytes of it, micro-batch by micro-batch."""
+    name, *topics = words.split()
+    clamped.register(spark)
+    assigned.register(spark)
+    options = {**broker.spark_options(), "subscribe": ",".join(topics)}
+    options |= {"startingOffsets": "earliest", "maxOffsetsPerTrigger": "1000000"}
+    options |= {"maxLead": "10 seconds"} if name == "kafka-clamped" else {}
+    rows = spark.readStream.format(name).options(**options).load()
+    counts: list[int] = []
+
+    def count(batch: Any, number: int) -> None:
+        counts.append(batch.selectExpr("count(length(value))", "max(timestamp)").first()[0])
+
+    place = str(session.checkpoint("source"))
+    writer = rows.writeStream.foreachBatch(count).option("checkpointLocation", place)
+    writer.trigger(availableNow=True).start().awaitTermination()
+    yield {"records": sum(counts)}
+
+
+WORK: dict[str, Callable[..., Any]] = {f.__name__: f for f in (run, floor, window, source)}
+
+
+def main() -> None:
+    broker, spark = kafka("bench"), session.spark_session(quiet=True)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        kind, _, words = line.strip().partition(" ")
+        with WORK[kind](spark, broker, words) as answer:
+            print(json.dumps(answer), flush=True)
+        print("ready", flush=True)
+    session.stop_spark(spark)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Page views per second: `run page_views --out`, and Spark's own window, which has one clock.
+
+One topic of 8 partitions; at the end each partition gets a click that isn't a page view and closes
+all seconds. So the last result needs no more records, and both end with the last second's count.
+"""
+
+import secrets
+import time
+from collections import Counter
+from functools import partial
+from typing import Any
+
+from harness import SPARK, Answer, Check, Comparison, Program, floor
+
+from workbook.kafka.broker import Broker
+from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.readers import read_dead_letters, read_messages
+from workbook.streams.events.clicks import Click, ClickType
+from workbook.streams.events.metrics import Metric
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.stream_producer import generate
+from workbook.topics import Topic, new_topic
+
+FULL, PARTITIONS, BLOCK, BEHIND_MS = 5_000_000, 8, 500_000, 60_000
+
+
+class Expected:
+    """What the stream predicts: page views by second, and bad records by reason."""
+
+    def __init__(self, stream: ClickStream, events: int) -> None:
+        self.views, self.reasons = Counter[int](), Counter[str]()
+        self.messages = PARTITIONS  # the closing clicks
+        for first in range(0, events, BLOCK):
+            rows = stream.expected(first, min(first + BLOCK, events))
+            page = (rows.click_type == ClickType.PAGE) & rows.reason.isna()
+            self.views.update((rows.timestamp[page] // 1000).value_counts().to_dict())
+            self.reasons.update(rows.reason.dropna())
+            self.messages += len(rows)
+
+
+def comparison(broker: Broker, events: int, peers: bool) -> Comparison:
+    topic, now = new_topic("clicks", "bench", PARTITIONS), int(time.time() * 1000)
+    broker.create(topic)
+    shares: dict[str, Any] = {"bad_share": 0.001, "duplicate_share": 0.01, "late_share": 0.01}
+    stream = ClickStream(rate=20_000, partitions=PARTITIONS, **shares)
+    stream = stream.ending_by(now - BEHIND_MS, events)
+    right = Expected(stream, events)
+    config = broker.client_config()
+    generate(config, topic.name, stream, events)
+    with DeliveringProducer(config, topic.name) as producer:
+        for partition in range(PARTITIONS):
+            click = Click(events + partition, ClickType.ACTION, "order", now, "Firefox")
+            producer.produce(click.to_json(), None, partition, timestamp=now)
+
+    def views(out: str) -> Counter[int]:
+        """The last count of each second, as a reader of the topic sees it."""
+        found = (Metric.from_record(m.key(), m.value()) for m in read_messages(config, out))
+        return Counter({metric.second: metric.views for metric in found})
+
+    def ours(_: int) -> tuple[str, Check]:
+        out, letters = (f"{topic.name}.{secrets.token_hex(4)}" for _ in range(2))
+        words = f"run page_views --in {topic.name} --out {out} --dead-letters {letters} "
+
+        def check(_: Answer) -> None:
+            assert views(out) == right.views
+            assert Counter(read_dead_letters(config, letters).reason) == right.reasons
+            broker.delete([out, letters])
+
+        # Late clicks are up to 30 seconds behind.
+        return f"{words} --lateness 30s --every 0.1", check
+
+    def window(decoder: str, _: int) -> tuple[str, Check]:
+        out = Topic(f"{topic.name}.{secrets.token_hex(4)}")
+        broker.create(out)
+
+        def check(_: Answer) -> None:
+            found, bad = views(out.name), right.reasons.total()
+            if decoder == "from_json":  # it takes some of the bad records for good ones
+                assert all(found[second] >= count for second, count in right.views.items())
+                assert found.total() - right.views.total() <= bad
+            else:
+                assert found == right.views
+            broker.delete([out.name])
+
+        return f"window {decoder} {topic.name} {out.name}", check
+
+    once, one = "at least once", "at least once; one clock"
+    programs = [
+        floor(topic),
+        *(
+            Program(f"Spark's own window, {name}", SPARK, partial(window, decoder), one, "peer")
+            for decoder, name in (("from_json", "`from_json`"), ("ours", "our decoder"))
+            if peers
+        ),
+        Program("`run page_views`", SPARK, ours, once),
+    ]
+    return Comparison("page views", right.messages, programs)
