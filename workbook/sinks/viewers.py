@@ -6,7 +6,7 @@ the K smallest of both, and nobody who came on both is counted twice. Sketches o
 are equal byte by byte, in whatever order and in however many parts the users came. The idea is
 Bar-Yossef et al., "Counting distinct elements in a data stream" (2002); the format is that of
 Apache DataSketches, which Spark SQL reads: ``theta_union_agg`` and ``theta_sketch_estimate``.
-``benchmarks/viewers.py`` says why it isn't HyperLogLog.
+docs/measurements.md says why it isn't HyperLogLog.
 """
 
 from __future__ import annotations

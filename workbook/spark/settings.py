@@ -20,7 +20,7 @@ from workbook.streams.events.ad_actions import MAX_ACTION_BYTES
 
 LATE_C2 = [
     # The compiler of long-lived servers costs more than it gives in a query's first seconds: it
-    # waits four times as long as by default. Measured by benchmarks/share_holders.py.
+    # waits four times as long as by default. Measured by benchmarks/compare.py.
     "-XX:Tier4InvocationThreshold=20000",
     "-XX:Tier4MinInvocationThreshold=2400",
     "-XX:Tier4CompileThreshold=60000",
