@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from hashlib import sha1
 from typing import Any
@@ -38,49 +38,35 @@ from workbook.topics import new_topic
 
 SYSTEM, WARM_UP_S, TICK_S, LOOK_S = "ad_statistics", 15, 0.01, 0.005
 
-Send = Callable[[list[bytes]], None]
-
 
 def now() -> int:
     return int(time.time() * 1000)
 
 
-class Looks(threading.Thread):
-    """Looks into the database again and again for how far the topic is counted, and since when.
+Seen = list[tuple[float, dict[int, int]]]
+"""Times (ms), and how far each partition was counted then."""
+
+
+def look(schema: str, seen: Seen, over: threading.Event) -> None:
+    """Note again and again how far the topic is counted.
 
     The fence moves in the transaction of the counts, so both can be read from the same moment on.
     """
-
-    def __init__(self, schema: str) -> None:
-        super().__init__(daemon=True)
-        self.seen: list[tuple[float, dict[int, int]]] = []
-        self._schema, self._over = schema, threading.Event()
-        self.start()
-
-    def run(self) -> None:
-        with psycopg.connect(database("bench"), autocommit=True) as connection:
-            while not self._over.wait(LOOK_S):
-                [[found]] = connection.execute(f"SELECT offsets FROM {self._schema}.fence")
-                ends = {int(partition): end for partition, end in found.items()}
-                if ends and (not self.seen or ends != self.seen[-1][1]):
-                    self.seen.append((time.time() * 1000, ends))
-
-    @property
-    def counted(self) -> int:
-        return sum(self.seen[-1][1].values()) if self.seen else 0
-
-    def stop(self) -> None:
-        self._over.set()
-        self.join()
+    with psycopg.connect(database("bench"), autocommit=True) as connection:
+        while not over.wait(LOOK_S):
+            [[found]] = connection.execute(f"SELECT offsets FROM {schema}.fence")
+            ends = {int(partition): end for partition, end in found.items()}
+            if ends and (not seen or ends != seen[-1][1]):
+                seen.append((time.time() * 1000, ends))
 
 
-def waits(looks: Looks, messages: list[Message], since: int) -> np.ndarray[Any, Any]:
+def waits(seen: Seen, messages: list[Message], since: int) -> np.ndarray[Any, Any]:
     """Return for each message that arrived ``since`` then how long (ms) it took to be counted."""
-    times = np.array([at for at, _ in looks.seen])
+    times = np.array([at for at, _ in seen])
     found = []
     for partition in range(PARTITIONS):
         mine = [m for m in messages if m.partition() == partition]
-        ends = np.array([ends.get(partition, 0) for _, ends in looks.seen])
+        ends = np.array([ends.get(partition, 0) for _, ends in seen])
         offsets = np.array([m.offset() for m in mine], np.int64)
         arrivals = np.array([int(dict(m.headers() or [])[ARRIVAL] or 0) for m in mine], np.int64)
         at = times[np.searchsorted(ends, offsets, side="right")]
@@ -88,31 +74,24 @@ def waits(looks: Looks, messages: list[Message], since: int) -> np.ndarray[Any, 
     return np.concatenate(found)
 
 
-def paced(stream: AdActionStream, send: Send, seconds: float) -> int:
-    """Send what arrives within so many seconds, when it arrives; return how many that were."""
+def paced(producer: DeliveringProducer, stream: AdActionStream, seconds: float, plain: bool) -> int:
+    """Send what arrives within so many seconds, when it arrives; return how many that were.
+
+    As `run replicate` does, with hash and arrival; or ``plain``, for `run replicate`.
+    """
     began, sent = now(), 0
     stream = stream.ending_by(began, 1, speed=1)
     while (at := now()) - began < seconds * 1000:
         due = stream.due(at)
-        if due > sent:
-            send(stream.block(sent, due)["value"].to_pylist())
-            sent = due
+        for value in stream.block(sent, due)["value"].to_pylist() if due > sent else ():
+            if plain:  # without a key a whole tick would go to one partition, and stay together
+                producer.produce(value, secrets.token_bytes(8))
+            else:
+                producer.produce(value, sha1(value).digest(), headers={ARRIVAL: str(now())})
+        producer.poll()
+        sent = max(sent, due)
         time.sleep(TICK_S)
     return sent
-
-
-def sender(producer: DeliveringProducer, arrived: bool) -> Send:
-    """Return what sends values: as `run replicate` does, or as they come, to all partitions."""
-
-    def send(values: list[bytes]) -> None:
-        for value in values:
-            if arrived:
-                producer.produce(value, sha1(value).digest(), headers={ARRIVAL: str(now())})
-            else:  # without a key a whole tick would go to one partition, and stay together
-                producer.produce(value, secrets.token_bytes(8))
-        producer.poll()
-
-    return send
 
 
 @contextmanager
@@ -142,18 +121,19 @@ def measured(
     config, schema = broker.client_config(), f"bench_{secrets.token_hex(4)}"
     with ExitStack() as stack:
         stack.enter_context(started(spark, broker, f"{SYSTEM} --in {topic.name} --schema {schema}"))
-        looks, into, before = Looks(schema), topic.name, 0
-        if name == "replicated":
+        seen, over, into = Seen(), threading.Event(), topic.name
+        looking = threading.Thread(target=look, args=(schema, seen, over), daemon=True)
+        looking.start()
+        if plain := name == "replicated":
             into = stack.enter_context(replicated(broker, topic.name, options.real_time))
-            before = 1
         since = now() + WARM_UP_S * 1000
         with DeliveringProducer(config, into, {"linger.ms": 5}) as producer:
-            send = sender(producer, arrived=into == topic.name)
-            sent = before + paced(stream, send, WARM_UP_S + options.seconds)
-        wait_for(lambda: looks.counted == sent)
-        looks.stop()
-    took = waits(looks, read_messages(config, topic.name), since)
-    batches = [at for at, _ in looks.seen if at >= since]
+            sent = plain + paced(producer, stream, WARM_UP_S + options.seconds, plain)
+        wait_for(lambda: bool(seen) and sum(seen[-1][1].values()) >= sent)
+        over.set()
+        looking.join()
+    took = waits(seen, read_messages(config, topic.name), since)
+    batches = [at for at, _ in seen if at >= since]
     apart = (batches[-1] - batches[0]) / max(len(batches) - 1, 1)
     figures = [len(took), *(np.percentile(took, p) for p in (50, 99, 100)), apart]
     return f"| {name} | {' | '.join(f'{figure:,.0f}' for figure in figures)} |"

@@ -168,30 +168,23 @@ def _recovery(runs: list[Run], variants: list[Variant]) -> Iterator[str]:
 
 
 def main() -> int:
-    options = arguments()
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--systems", nargs="+", choices=list(CRASHES), default=list(CRASHES))
+    parser.add_argument("--variants", nargs="+", metavar="NAME", help="default: all")
+    parser.add_argument("--write", type=Path, default=PAGE)
+    options, began = parser.parse_args(), time.monotonic()
     chosen = [
         (system, variant)
         for system in options.systems
         for variant in CRASHES[system].variants
         if variant.name in (options.variants or [variant.name])
     ]
-    began = time.monotonic()
     jars.prefetch()
     runs = measure(kafka("bench"), chosen, options.seeds)
     options.write.write_text(page(runs, chosen, options.seeds, (time.monotonic() - began) / 60))
-    print(f"\nWritten to {options.write}")
-    for problem in problems(runs, chosen):
-        print(f"✗ {problem}")
+    print(f"\nWritten to {options.write}", *problems(runs, chosen), sep="\n✗ ")
     return 1 if problems(runs, chosen) else 0
-
-
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--systems", nargs="+", choices=list(CRASHES), default=list(CRASHES))
-    parser.add_argument("--variants", nargs="+", metavar="NAME", help="default: all")
-    parser.add_argument("--write", type=Path, default=PAGE)
-    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ started again. No figure is printed before each day is equal in both tables.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import time
@@ -15,7 +16,7 @@ from contextlib import suppress
 from datetime import date
 from typing import Any
 
-from harness import wait_for
+from harness import machine, wait_for
 
 from workbook.errors import WorkbookError
 from workbook.sinks.migration import Migration, Progress
@@ -33,7 +34,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name, default in (("--ads", 1500), ("--days", 60), ("--ranges", 64)):
         parser.add_argument(name, type=int, default=default)
-    options = parser.parse_args()
+    options, load = parser.parse_args(), os.getloadavg()[0]
     points, url = cassandra("bench"), database("bench")
     rows = (row for row, _ in legacy_counts(date(2026, 1, 31), options.ads, options.days))
     with connected(points) as filled:
@@ -54,13 +55,11 @@ def main() -> None:
         assert report.equal, report
         compared = time.monotonic() - ended[0]
         took = ended[0] - began
-        print(
-            f"{name}: {sent:,} rows in {took:.1f} s, {sent / took:,.0f} rows/s; "
-            f"compared in {compared:.1f} s",
-            flush=True,
-        )
+        rate = f"{sent:,} rows in {took:.1f} s, {sent / took:,.0f} rows/s"
+        print(f"{name}: {rate}; compared in {compared:.1f} s", flush=True)
     spark.stop()
     print(f"from a kill to the next range: {after_a_kill(target):.1f} s")
+    print(machine(load))
 
 
 def after_a_kill(target: Migration) -> float:

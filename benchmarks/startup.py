@@ -19,17 +19,15 @@ from nbclient import NotebookClient
 EVENTS = 1_000_000
 NOTEBOOK = ROOT / "notebooks" / "00_start_here.ipynb"
 
-BROKER = """
-import time; began = time.monotonic()
-from workbook.stack.addresses import kafka; kafka()
-print("took", time.monotonic() - began)
-"""
-SESSION = """
-import time; began = time.monotonic()
-from workbook.spark.session import spark_session
-spark = spark_session(quiet=True, brief=True); {query}
-print("took", time.monotonic() - began)
-"""
+TIMED = "import time; began = time.monotonic(); {}; print('took', time.monotonic() - began)"
+BROKER = "from workbook.stack.addresses import kafka; kafka()"
+SESSION = "from workbook.spark.session import spark_session; "
+SESSION += "spark = spark_session(quiet=True, brief=True)"
+CODE = {
+    "broker, until it answers": BROKER,
+    "Spark session, usable": SESSION,
+    "Spark session, and its first query": f"{SESSION}; spark.range(3).count()",
+}
 
 
 def in_a_lab_of_its_own(*arguments: str) -> str:
@@ -40,8 +38,8 @@ def in_a_lab_of_its_own(*arguments: str) -> str:
 
 
 def seconds(code: str) -> float:
-    """The time that the code measures of itself."""
-    return float(in_a_lab_of_its_own("-c", code).rpartition("took ")[2])
+    """The time that the code takes."""
+    return float(in_a_lab_of_its_own("-c", TIMED.format(code)).rpartition("took ")[2])
 
 
 def rate() -> float:
@@ -75,10 +73,8 @@ def main() -> None:
     runs, load, lab = int(*(sys.argv[1:] or ["5"])), os.getloadavg()[0], os.environ["WORKBOOK_LAB"]
     few = range(min(3, runs))
     print("| | median | range |\n| --- | ---: | ---: |")
-    report("broker, until it answers", "s", [seconds(BROKER) for _ in range(runs)])
-    for what, query in {"usable": "", "and its first query": "spark.range(3).count()"}.items():
-        code = SESSION.format(query=query)
-        report(f"Spark session, {what}", "s", [seconds(code) for _ in range(runs)])
+    for what, code in CODE.items():
+        report(what, "s", [seconds(code) for _ in range(runs)])
     report(f"generator, {EVENTS:,} events unpaced", "messages/s", [rate() for _ in few])
     report("chapter 00, kernel start to first count", "s", [first_count() for _ in few])
     os.environ["WORKBOOK_LAB"] = lab
