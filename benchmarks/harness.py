@@ -57,7 +57,7 @@ class Program:
     """A program to measure.
 
     ``begin`` makes what a round (counted from 0) writes to, and returns the round's line and its
-    check. The ratio of a program that is ``ours`` is that to the best one that is a ``peer``.
+    check. Programs in the role of ``ours`` are compared with the best one in that of a ``peer``.
     """
 
     name: str

@@ -54,9 +54,6 @@ def run(spark: Any, broker: Broker, words: str) -> Iterator[Answer]:
             records = sum(at.end for at in places)
             while sums.now["read"] < records or sums.now["open"]:
                 begun.running.wait(0.02)
-        elif vars(chosen).get("from"):  # a replay ends by itself
-            while not begun.running.wait(60):
-                pass
         else:
             begun.running.process_all()
         yield {"checkpoint": str(place)}

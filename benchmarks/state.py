@@ -14,7 +14,6 @@ import os
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -90,12 +89,6 @@ def size_of(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
-def memory() -> tuple[float, float]:
-    """Return GB of Spark's Java and of its Python workers, all of which are Java's descendants."""
-    java = next(p for p in psutil.Process().children(recursive=True) if p.name() == "java")
-    return own_memory(java) / 1e9, sum(map(own_memory, java.children(recursive=True))) / 1e9
-
-
 def measured(spark: SparkSession, shape: str, keys: int, place: Path) -> None:
     """Fill a table with keys, then time batches, and print a line."""
     feed = Feed(place / "feed")
@@ -109,20 +102,19 @@ def measured(spark: SparkSession, shape: str, keys: int, place: Path) -> None:
     with in_rocksdb(spark):
         writer = rows.writeStream.outputMode("update").foreachBatch(note)
         query = writer.option("checkpointLocation", str(place / "checkpoint")).start()
-    began = time.monotonic()
     query.processAllAvailable()
-    filling = keys / (time.monotonic() - began)
     large = _timed(query, feed, keys, LARGE, LARGE_BATCHES)
     before = size_of(place / "checkpoint")
     small = _timed(query, feed, keys, SMALL, SMALL_BATCHES)
     grown = (size_of(place / "checkpoint") - before) / SMALL_BATCHES
     operators = query.recentProgress[-1].stateOperators
     kept = sum(o.customMetrics["rocksdbSstFileSize"] for o in operators)
-    java, workers = memory()
+    java = next(p for p in psutil.Process().children(recursive=True) if p.name() == "java")
+    own, workers = own_memory(java), sum(map(own_memory, java.children(recursive=True)))
     print(
-        f"| {shape} | {keys:,} | {filling:,.0f} | {LARGE / statistics.fmean(large):,.0f} | "
+        f"| {shape} | {keys:,} | {LARGE / statistics.fmean(large):,.0f} | "
         f"{max(large):.2f} | {statistics.median(small):.2f} | {max(small):.2f} | "
-        f"{grown / 1e3:,.0f} | {kept / keys:,.0f} | {java:.1f} + {workers:.1f} |",
+        f"{grown / 1e3:,.0f} | {kept / keys:,.0f} | {own / 1e9:.1f} + {workers / 1e9:.1f} |",
         flush=True,
     )
     query.stop()
@@ -149,9 +141,9 @@ def main() -> None:
         session.stop_spark(spark)
         return
     print(
-        "| | keys | filled, keys/s | changes/s in batches of 100,000 | the worst, s | batches of "
+        "| | keys | changes/s in batches of 100,000 | the worst, s | batches of "
         "100, median s | the worst, s | kB each in the checkpoint | bytes a key on disk | "
-        "GB, Java + Python |\n| --- |" + " ---: |" * 9,
+        "GB, Java + Python |\n| --- |" + " ---: |" * 8,
         flush=True,
     )
     for shape in options.shapes:

@@ -109,20 +109,15 @@ def classpath() -> str:
     """Kafka Streams' jars and the compiled program, fetched and compiled where they are missing."""
     folder = cache_dir() / "peers" / "-".join(STREAMS.split(":")[1:])
     if not folder.exists():
-        _fetch(folder)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            list(jars.resolve(jars.ivy_module([STREAMS], transitive=True), Path(scratch)))
+            shutil.move(f"{scratch}/jars", folder)
     whole = b"".join(program.read_bytes() for program in PROGRAMS)
     classes = folder / hashlib.sha256(whole).hexdigest()[:12]
     if not classes.exists():
         _compile(folder, classes)
     return f"{classes}{os.pathsep}{folder}{os.sep}*"
-
-
-def _fetch(folder: Path) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        for _ in jars.resolve(jars.ivy_module([STREAMS], transitive=True), Path(scratch)):
-            pass
-        shutil.move(Path(scratch) / "jars", folder)
 
 
 def _compile(folder: Path, classes: Path) -> None:
