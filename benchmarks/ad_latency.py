@@ -148,13 +148,12 @@ def main() -> None:
     broker, ids = kafka("bench"), prepare("ad_actions", registry("bench"))["ids"]
     stream = AdActionStream(rate=options.rate, ids=ids)
     spark = session.spark_session(quiet=True)
-    print(f"{options.rate:,.0f} actions/s for {options.seconds} s, ms from arrival to row:")
-    print("\n| | actions | p50 | p99 | most | from batch to batch |")
+    print("| ms from arrival to row | actions | p50 | p99 | most | from batch to batch |")
     print("| --- |" + " ---: |" * 5)
     for name in ("from the long-lived topic", "replicated"):
         print(measured(name, broker, spark, stream, options), flush=True)
     session.stop_spark(spark)
-    print(f"\n{machine(load)}")
+    print(f"\n{options.rate:,.0f} actions/s for {options.seconds} s. {machine(load)}")
 
 
 if __name__ == "__main__":

@@ -15,8 +15,7 @@ from harness import machine, measure, table
 from workbook.stack.addresses import kafka
 
 SYSTEMS = ("page_views", "event_time_merge", "share_holders", "active_groups", "ad_statistics")
-"""And ``sources``, which is no system: the package's two sources of records."""
-
+SYSTEMS += ("sources",)  # no system, but the package's two sources of records
 ROUNDS = 3
 
 
@@ -33,7 +32,7 @@ def main() -> None:
     options = parser.parse_args()
     load, broker, measured = os.getloadavg()[0], kafka("bench"), []
     runs = options.runs or (5 if options.full else 1)
-    for name in options.systems or (*SYSTEMS, "sources"):
+    for name in options.systems or SYSTEMS:
         system = import_module(f"systems.{name}")
         size = options.messages or system.FULL // (1 if options.full else 50)
         one = system.comparison(broker, size, options.peers)

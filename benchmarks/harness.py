@@ -274,19 +274,16 @@ def machine(load: float) -> str:
         cores += f" ({named[1]})" if named else ""
     pins = (ROOT / "pyproject.toml").read_text()
     kafka, postgres = re.findall(r'kafka_2\.13:([\d.]+)|\npostgres = "(.+)"', pins)
-    changed = ", changed" if _git("status", "--porcelain", "-uno") else ""
+    git = ("git", "describe", "--always", "--dirty=, with changes")
+    commit = subprocess.run(git, cwd=ROOT, capture_output=True, text=True).stdout.strip()
     return "; ".join((
-        f"Commit {_git('rev-parse', '--short', 'HEAD')}{changed}",
+        f"Commit {commit}",
         f"{date.today():%d %B %Y}, {cores}, {psutil.virtual_memory().total / 2**30:.0f} GiB",
         f"load {load:.1f} at the start and {os.getloadavg()[0]:.1f} at the end",
         f"Spark {pyspark.__version__}, Kafka and its Streams {kafka[0]}, PostgreSQL {postgres[1]}",
         f"librdkafka {confluent_kafka.libversion()[0]}, Java {find_java().major}, "
         f"Python {platform.python_version()}",
     ))  # fmt: skip
-
-
-def _git(*words: str) -> str:
-    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
 
 def wait_for(happened: Callable[[], bool], within: float = 120.0) -> None:

@@ -1,7 +1,7 @@
 """A program of Spark that works in rounds (harness.py), each with a checkpoint of its own.
 
 It reads lines of words: ``run SYSTEM OPTIONS``, a system of the package as `workbook run` starts
-it; ``floor TOPIC …``, the bytes of topics into nothing; ``window DECODER TOPIC OUT``, page views by
+it; ``floor TOPIC …``, the bytes of topics into nothing; ``window TOPIC OUT``, page views by
 Spark's own window; ``source NAME TOPIC …``, what a source reads into a count.
 """
 
@@ -19,7 +19,7 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.require import require_topic
 from workbook.pipelines.page_views.counts import views_per_second
-from workbook.sources import assigned, clamped, clicks
+from workbook.sources import assigned, clamped
 from workbook.sources.kafka import kafka_stream
 from workbook.spark import session
 from workbook.spark.runner import OnPoint
@@ -70,13 +70,10 @@ def floor(spark: Any, broker: Broker, words: str) -> Iterator[Answer]:
 @contextmanager
 def window(spark: Any, broker: Broker, words: str) -> Iterator[Answer]:
     """Count page views by one watermark; a replay's partitions run apart, by less than a day."""
-    decoder, source, out = words.split()
-    rows = kafka_stream(spark, broker, source)
-    if decoder == "from_json":
-        from_json = f"from_json(CAST(value AS STRING), '{CLICK_SCHEMA}') AS click"
-        parsed = rows.selectExpr(from_json).selectExpr("click.*", "NULL AS reason")
-    else:
-        parsed = clicks.parse(rows, None, ("click_type", "timestamp", "reason"))
+    source, out = words.split()
+    from_json = f"from_json(CAST(value AS STRING), '{CLICK_SCHEMA}') AS click"
+    parsed = kafka_stream(spark, broker, source).selectExpr(from_json)
+    parsed = parsed.selectExpr("click.*", "NULL AS reason")
     counts = views_per_second(parsed, "1 day")
     records = counts.selectExpr("CAST(second AS STRING) AS key", "CAST(views AS STRING) AS value")
     writer = records.writeStream.format("kafka").outputMode("update")

@@ -1,16 +1,17 @@
-"""Page views per second: `run page_views --out`, and Spark's own window, which has one clock.
+"""Page views per second: `run page_views --out`, Kafka Streams, and Spark's own window.
 
-One topic of 8 partitions; at the end each partition gets a click that isn't a page view and closes
-all seconds. So the last result needs no more records, and both end with the last second's count.
+The window has one clock, the others have one for each partition. At the end of each of the 8
+partitions, a click that isn't a page view closes all seconds: no result waits for more records.
 """
 
 import secrets
 import time
 from collections import Counter
-from functools import partial
 from typing import Any
 
 from harness import SPARK, Answer, Check, Comparison, Program, floor
+from peers import kafka_streams
+from peers.kafka_streams import TUNED, Peer
 
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
@@ -68,23 +69,35 @@ def comparison(broker: Broker, events: int, peers: bool) -> Comparison:
         # Late clicks are up to 30 seconds behind.
         return f"{words} --lateness 30s --every 0.1", check
 
-    def window(decoder: str, _: int) -> tuple[str, Check]:
+    def window(_: int) -> tuple[str, Check]:
         out = Topic(f"{topic.name}.{secrets.token_hex(4)}")
         broker.create(out)
 
         def check(_: Answer) -> None:
-            found = views(out.name)
+            found = views(out.name)  # `from_json` takes some of the bad records for good ones
             assert right.views <= found
-            # `from_json` takes some of the bad records for good ones.
-            assert (found - right.views).total() <= (
-                right.reasons.total() if decoder == "from_json" else 0
-            )
+            assert (found - right.views).total() <= right.reasons.total()
             broker.delete([out.name])
 
-        return f"window {decoder} {topic.name} {out.name}", check
+        return f"window {topic.name} {out.name}", check
 
-    programs = [floor(topic), Program("`run page_views`", SPARK, ours, "at least once")]
-    for decoder, name in (("from_json", "`from_json`"), ("ours", "our decoder")) if peers else ():
-        begin, promise = partial(window, decoder), "at least once; one clock"
-        programs.append(Program(f"Spark's own window, {name}", SPARK, begin, promise, "peer"))
-    return Comparison("page views", right.messages, programs)
+    def target() -> tuple[dict[str, str], Check]:
+        out, letters = (Topic(f"{topic.name}.{secrets.token_hex(4)}") for _ in range(2))
+        broker.create(out, letters)
+
+        def check(_: Answer) -> None:
+            assert views(out.name) == right.views
+            assert len(read_messages(config, letters.name)) == right.reasons.total()
+            broker.delete([out.name, letters.name])
+
+        return {"target": out.name, "letters": letters.name}, check
+
+    settings = {"source": topic.name, "lateness": "30000"}
+    peer = Peer(broker, "PageViews", settings, right.messages, target)
+    kinds = {"tuned": (TUNED, "at least once; after a crash it may count twice")}
+    others = kafka_streams.programs(peer, kinds) if peers else []
+    if peers:
+        promise = "at least once; one clock loses views in silence"
+        others.append(Program("Spark's own window, `from_json`", SPARK, window, promise, "peer"))
+    mine = Program("`run page_views`", SPARK, ours, "at least once; counts once")
+    return Comparison("page views", right.messages, [floor(topic), *others, mine])
