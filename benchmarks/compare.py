@@ -14,9 +14,7 @@ from harness import machine, measure, table
 
 from workbook.stack.addresses import kafka
 
-SYSTEMS = ("page_views", "event_time_merge", "share_holders", "active_groups", "ad_statistics")
-SYSTEMS += ("sources",)  # no system, but the package's two sources of records
-ROUNDS = 3
+SYSTEMS = "page_views event_time_merge share_holders active_groups ad_statistics sources".split()
 
 
 def main() -> None:
@@ -27,7 +25,7 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="the real inputs, five runs")
     parser.add_argument("--messages", type=int, help="of each input; default: a 50th of the real")
     parser.add_argument("--runs", type=int, help="default: 1, or 5 with --full")
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="in one process")
+    parser.add_argument("--rounds", type=int, default=3, help="in one process")
     parser.add_argument("--no-peer", dest="peers", action="store_false", help="without a JDK")
     options = parser.parse_args()
     load, broker, measured = os.getloadavg()[0], kafka("bench"), []

@@ -84,6 +84,5 @@ def comparison(broker: Broker, updates: int, peers: bool) -> Comparison:
     kinds = {"as it comes": (DEFAULT, "at least once"), "tuned": (TUNED, "at least once")}
     peer = Peer(broker, "ShareHolders", {"source": topic.name}, updates, target)
     others = kafka_streams.programs(peer, kinds) if peers else []
-    promise = "at least once; also in a store"
-    mine = Program("`run share_holders`", SPARK, ours, promise)
+    mine = Program("`run share_holders`", SPARK, ours, "at least once; also in a store")
     return Comparison("share holders", updates, [floor(topic), *others, mine])
