@@ -19,9 +19,7 @@ SYSTEMS = "page_views event_time_merge share_holders active_groups ad_statistics
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "systems", nargs="*", metavar="SYSTEM", help=", ".join((*SYSTEMS, "sources"))
-    )
+    parser.add_argument("systems", nargs="*", metavar="SYSTEM", help=", ".join(SYSTEMS))
     parser.add_argument("--full", action="store_true", help="the real inputs, five runs")
     parser.add_argument("--messages", type=int, help="of each input; default: a 50th of the real")
     parser.add_argument("--runs", type=int, help="default: 1, or 5 with --full")
