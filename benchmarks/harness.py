@@ -154,7 +154,8 @@ class Watched(threading.Thread):
     def say(self, line: str) -> None:
         """Write a line to it; its cost counts from here."""
         self._before, self._began = self._spent(program=self.process), time.monotonic()
-        print(line, file=self.process.stdin, flush=True)
+        with suppress(BrokenPipeError):  # `wait_for` says why it has ended
+            print(line, file=self.process.stdin, flush=True)
 
     def wait_for(self, begins: str) -> str:
         """Return the next line that begins so; raise RuntimeError if there's none in time."""
@@ -172,8 +173,8 @@ class Watched(threading.Thread):
         """Let the program end by itself, or end it."""
         self._over.set()
         self.join()
-        self.process.stdin.close()
-        with suppress(psutil.TimeoutExpired):
+        with suppress(psutil.TimeoutExpired, BrokenPipeError):
+            self.process.stdin.close()
             self.process.wait(END_S)
         end_tree(self.process)
 
