@@ -5,7 +5,7 @@
 A long-lived topic of 8 partitions is archived by `run archive`, in micro-batches of 500,000. Then
 the three queries of docs/ad-statistics.md are asked of Spark SQL, for the ad with the most
 messages: the first time in a session that has read nothing yet, and --runs times afterwards. No
-figure is printed before the counts of the archive are those of the generator's ledger.
+figure is printed before the archive, and the count that follows from the queries, are right.
 """
 
 import argparse
@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 
 from harness import ROOT, machine
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 from rounds import started
-from systems.ad_statistics import filled
+from systems.ad_statistics import Expected, filled
 
 from workbook.spark import session
 from workbook.stack.addresses import kafka, registry
@@ -30,10 +30,12 @@ from workbook.streams.generators.ad_actions import AdActionStream, prepare
 
 PAGE = ROOT / "docs" / "ad-statistics.md"
 SUBJECT = "bench.archive"
+COUNT = ["ad-00001", "2026-01-01", "message"]
+"""The count that the page's queries are about."""
 
 
-def archived(actions: int, folder: Path) -> None:
-    """Archive generated actions, and print the rate once the folder has them all."""
+def archived(actions: int, folder: Path) -> Expected:
+    """Archive generated actions; print the rate once the folder has them all, as is returned."""
     broker = kafka("bench")
     stream = AdActionStream(ids=prepare(SUBJECT, registry("bench"))["ids"])
     topic, right = filled(broker, stream, actions)
@@ -47,16 +49,15 @@ def archived(actions: int, folder: Path) -> None:
     found = rows.select("partition", "offset").distinct().count(), rows.count()
     rejected = rows.where("reason IS NOT NULL").count()
     assert (*found, rejected) == (actions, actions, right.fates[Fate.REJECTED]), (found, rejected)
-    files = [file.stat().st_size for file in folder.rglob("*.parquet")]
     print(f"archived: {actions / took:,.0f} messages/s in a fresh session, all are there once")
-    print(f"{len(files):,} files, {sum(files) / 1e6:,.0f} MB in all")
     session.stop_spark(spark)
+    return right
 
 
-def asked(spark: SparkSession, query: str) -> tuple[float, int]:
-    """Return the seconds until Python has all rows, and how many they are."""
+def asked(spark: SparkSession, query: str) -> tuple[float, list[Row]]:
+    """Return the seconds until Python has all rows, and these."""
     began = time.monotonic()
-    rows = len(spark.sql(query).collect())
+    rows = spark.sql(query).collect()
     return time.monotonic() - began, rows
 
 
@@ -66,16 +67,20 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     options, load = parser.parse_args(), os.getloadavg()[0]
     folder = scratch_dir() / f"archive-{secrets.token_hex(3)}"
-    archived(options.actions, folder)
+    right = archived(options.actions, folder)
     spark = session.spark_session("queries", quiet=True)
     began = time.monotonic()
     spark.read.parquet(str(folder)).createOrReplaceTempView("messages")
     print(f"the folder is opened in {time.monotonic() - began:.2f} s")
     queries = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    for number, query in enumerate(queries, 1):
-        first, rows = asked(spark, query)
-        p50 = statistics.median(asked(spark, query)[0] for _ in range(options.runs))
-        print(f"query {number}: {rows:,} rows, first {first:.2f} s, warm p50 {p50:.2f} s")
+    firsts = [asked(spark, query) for query in queries]
+    messages, repeats = firsts[0][1], firsts[1][1]
+    counted = len(messages) - sum(len(row.offsets) - len(row.counted_at) for row in repeats)
+    found = (n for (*key, _), n in right.counts.items() if [*map(str, key)] == COUNT)
+    assert counted == sum(found), "the messages behind the count aren't as many as it says"
+    for number, (first, rows) in enumerate(firsts, 1):
+        p50 = statistics.median(asked(spark, queries[number - 1])[0] for _ in range(options.runs))
+        print(f"query {number}: {len(rows):,} rows, first {first:.2f} s, warm p50 {p50:.2f} s")
     session.stop_spark(spark)
     shutil.rmtree(folder)
     print(machine(load))

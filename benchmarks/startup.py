@@ -70,14 +70,13 @@ def report(name: str, unit: str, values: list[float]) -> None:
 
 
 def main() -> None:
-    runs, load, lab = int(*(sys.argv[1:] or ["5"])), os.getloadavg()[0], os.environ["WORKBOOK_LAB"]
+    runs, load = int(*(sys.argv[1:] or ["5"])), os.getloadavg()[0]
     few = range(min(3, runs))
     print("| | median | range |\n| --- | ---: | ---: |")
     for what, code in CODE.items():
         report(what, "s", [seconds(code) for _ in range(runs)])
     report(f"generator, {EVENTS:,} events unpaced", "messages/s", [rate() for _ in few])
     report("chapter 00, kernel start to first count", "s", [first_count() for _ in few])
-    os.environ["WORKBOOK_LAB"] = lab
     print(f"\n{machine(load)}")
 
 

@@ -34,8 +34,6 @@ JVM = ("-Xms1g", "-Xmx2g", "-XX:+UseParallelGC", "-XX:-UsePerfData")
 FLAGS = {"all compilers": JVM, "first compiler": (*JVM, "-XX:TieredStopAtLevel=1")}
 """Without Java's second compiler a program is quicker for some seconds, and slower once warm."""
 
-DEADLINE_S = 300
-
 DEFAULT: dict[str, str] = {"num.stream.threads": "2"}
 """Kafka Streams as it comes: a cache of 10 MB, a commit every 30 seconds."""
 
@@ -94,9 +92,8 @@ def programs(peer: Peer, kinds: Mapping[str, tuple[Mapping[str, str], str]]) -> 
     """
     made = []
     for kind, (more, promise) in kinds.items():
-        state = f"{scratch_dir()}/kafka-streams"
-        given = {"bootstrap.servers": peer.broker.bootstrap, "state.dir": state}
-        given |= {"deadline": str(DEADLINE_S), **peer.settings, **more}
+        given = {"bootstrap.servers": peer.broker.bootstrap, "deadline": "600"}
+        given |= {"state.dir": f"{scratch_dir()}/kafka-streams", **peer.settings, **more}
         words = [peer.program, *(f"{name}={value}" for name, value in given.items())]
         for flags, jvm in FLAGS.items():
             command = [str(find_java().command), *jvm, "-cp", classpath(), *words]

@@ -32,8 +32,7 @@ SELECT client, list(position ORDER BY position) AS positions,
 FROM last WHERE NOT deleted AND exchange IN ('NYSE', 'NASDAQ') GROUP BY client
 """
 
-Holders = dict[str, tuple[list[str], list[str]]]
-"""Client to sorted positions and tickers."""
+Holders = dict[str, tuple[list[str], list[str]]]  # client to sorted positions and tickers
 
 
 def recomputed(stream: PositionStream, updates: int) -> Holders:
