@@ -30,6 +30,27 @@ def test_no_benchmark_is_forgotten() -> None:
     assert found == {words.split()[0] for words in TINY}
 
 
+def test_the_table_compares_ours_with_the_best_peer_in_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    from harness import Comparison, Cost, Program, Run, rows
+
+    def runs(*seconds: float) -> list[Run]:
+        costs = [Cost(each, {"program": 2 * each, "kafka": each}) for each in seconds]
+        return [Run(cost, cost, cost, 1.0) for cost in costs]
+
+    programs = [
+        Program(name, [], lambda number: ("", lambda answer: None), role=role)
+        for name, role in (("slow", "peer"), ("quick", "peer"), ("own", "ours"))
+    ]
+    found = {"slow": runs(9, 9, 9), "quick": runs(2, 4, 3), "own": runs(4, 5, 6)}
+    slow, _, own = rows(Comparison("counts", 60, programs), found)
+    assert slow.startswith("| **counts**, 60 | slow |")
+    assert "| 12 (10 to 15) | 0.50 / 0.50 / 0.50 |" in own
+    assert "| 166666.7 | 166666.7 | kafka 83333.3 | 1.0 |" in own
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("words", TINY)
 def test_a_benchmark_runs_to_its_end(words: str, tmp_path: Path) -> None:
