@@ -133,7 +133,7 @@ class Watched(threading.Thread):
     def __init__(self, command: Sequence[str]) -> None:
         super().__init__(daemon=True)
         self.memory, self._over = 0.0, threading.Event()
-        self._errors, pipe = tempfile.TemporaryFile("w+"), subprocess.PIPE
+        self._errors, pipe = tempfile.TemporaryFile("w+"), subprocess.PIPE  # noqa: SIM115
         self._before, self._began = self._spent(), time.monotonic()
         how = {"stdin": pipe, "stdout": pipe, "stderr": self._errors, "text": True}
         self.process = psutil.Popen(command, **how)
@@ -208,7 +208,7 @@ def measure(comparison: Comparison, runs: int, rounds: int) -> dict[str, list[Ru
     for number in range(runs):
         for program in comparison.programs:
             found[program.name].append(one := run(program, rounds))
-            times = ", ".join(f"{c.seconds:.1f} s" for c in (one.start, one.first, one.last))
+            times = ", ".join(f"{time_of(one).seconds:.1f} s" for time_of in TIMES)
             said = f"{comparison.system}, {program.name}, {number + 1} of {runs}: {times}"
             print(said, file=sys.stderr, flush=True)
     return found
@@ -228,7 +228,7 @@ def ratios(mine: list[Run], peers: list[list[Run]]) -> str:
     """Compare with the best peer of each column: the median over the pairs of runs."""
     said = []
     for time_of in TIMES if peers else ():
-        best = min(peers, key=lambda runs: median(time_of(r).seconds for r in runs))  # noqa: B023
+        best = min(peers, key=lambda runs: median(time_of(r).seconds for r in runs))
         pairs = zip(best, mine, strict=True)
         said.append(median(time_of(its).seconds / time_of(own).seconds for its, own in pairs))
     return " / ".join(f"{ratio:.2f}" for ratio in said)

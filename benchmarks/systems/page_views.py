@@ -95,9 +95,7 @@ def comparison(broker: Broker, events: int, peers: bool) -> Comparison:
     settings = {"source": topic.name, "lateness": "31000"}
     peer = Peer(broker, "PageViews", settings, right.messages, target)
     kinds = {"tuned": (TUNED, "at least once; after a crash it may count twice")}
-    others = kafka_streams.programs(peer, kinds) if peers else []
-    if peers:
-        promise = "at least once; one clock loses views in silence"
-        others.append(Program("Spark's own window, `from_json`", SPARK, window, promise, "peer"))
+    spark = Program("Spark's own window", SPARK, window, "at least once; one clock", "peer")
+    others = [*kafka_streams.programs(peer, kinds), spark] if peers else []
     mine = Program("`run page_views`", SPARK, ours, "at least once; counts once")
     return Comparison("page views", right.messages, [floor(topic), *others, mine])
