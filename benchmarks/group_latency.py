@@ -48,8 +48,7 @@ def main() -> None:
     consumer.close()
     session.stop_spark(spark)
     p50, p99 = np.percentile(delays[WARM_UP:], [50, 99])
-    print(f"From a commit to the store, {commits} commits: p50 {p50:.2f} s, p99 {p99:.2f} s")
-    print(machine(load))
+    print(f"From {commits} commits to the store: p50 {p50:.2f} s, p99 {p99:.2f} s. {machine(load)}")
 
 
 if __name__ == "__main__":
