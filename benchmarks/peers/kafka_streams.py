@@ -134,8 +134,8 @@ def _forget(bootstrap: str, application: str) -> None:
     """Delete the group of an application and its internal topics."""
     admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
     topics = [n for n in admin.list_topics(timeout=10).topics if n.startswith(f"{application}-")]
-    removals = admin.delete_consumer_groups([application])
-    removals |= admin.delete_topics(topics) if topics else {}
-    for removal in removals.values():
+    removals = [*admin.delete_consumer_groups([application]).values()]
+    removals += admin.delete_topics(topics).values() if topics else ()
+    for removal in removals:
         with suppress(KafkaException):  # it may have no group, or no topics
             removal.result(timeout=10)
