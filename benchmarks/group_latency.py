@@ -9,9 +9,10 @@ import argparse
 import os
 import random
 import time
+from contextlib import suppress
 
 import numpy as np
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 from harness import machine, wait_for
 from rounds import started
 
@@ -31,6 +32,14 @@ def main() -> None:
     clicks, delays = new_topic("clicks", "bench"), list[float]()
     broker.create(clicks)
     consumer = Consumer({**broker.client_config(), "group.id": clicks.name, "log_level": 0})
+
+    def commit(offset: int) -> bool:
+        with suppress(KafkaException):  # at first the group's coordinator is loading
+            at = TopicPartition(clicks.name, 0, offset)
+            return bool(consumer.commit(offsets=[at], asynchronous=False))
+        return False
+
+    wait_for(lambda: commit(0))  # the first group makes the broker's topic
     with started(spark, broker, "active_groups") as (_, _, place):
         store = Store(place / "groups.db", "group", reading=True)
 
@@ -41,8 +50,7 @@ def main() -> None:
         for offset in range(1, commits + WARM_UP + 1):
             time.sleep(draw.random())
             began = time.monotonic()
-            at = TopicPartition(clicks.name, 0, offset)
-            consumer.commit(offsets=[at], asynchronous=False)
+            commit(offset)
             wait_for(lambda: seen() >= offset)  # noqa: B023
             delays.append(time.monotonic() - began)
     consumer.close()
