@@ -1,4 +1,4 @@
-"""Measures how long the pictures that look at each record take to draw 100,000 of them."""
+"""Measures how long the slowest pictures take to draw from 100,000 records."""
 
 import statistics
 import time
@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from workbook.views.checkpoint import checkpoint
 from workbook.views.clocks import clocks
 from workbook.views.compaction import Stored, compaction
 from workbook.views.event_time import event_time
 from workbook.views.group import who_writes
 from workbook.views.runs import MicroBatch, Run
-from workbook.views.table_change import Step, group_steps
 
 RECORDS = 100_000
 START = 1_700_000_000_000
@@ -37,21 +35,10 @@ def _clocks() -> Draw:
     return lambda: clocks(table, 24)
 
 
-def _checkpoint() -> Draw:
-    kinds = ("offsets", "state", "commits")
-    files = [(kinds[n % 3], n // 3, n / 3) for n in range(RECORDS)]
-    return lambda: checkpoint(files, kills=[RECORDS / 6])
-
-
 def _compaction() -> Draw:
     records = [Stored(n, f"k{n % 1000}", n % 7 == 0) for n in range(RECORDS)]
     found = range(RECORDS - 1000, RECORDS)
     return lambda: compaction(records, found, range(0, RECORDS, 5000))
-
-
-def _group_steps() -> Draw:
-    steps = [Step(f"client {n % 24}", 1 - n % 3, "p", "AAPL ×1") for n in range(RECORDS)]
-    return lambda: group_steps(steps)
 
 
 def _who_writes() -> Draw:
@@ -59,7 +46,7 @@ def _who_writes() -> Draw:
     return lambda: who_writes(written, 24)
 
 
-PICTURES = (_checkpoint, _clocks, _compaction, _event_time, _group_steps, _who_writes)
+PICTURES = (_clocks, _compaction, _event_time, _who_writes)
 """Each prepares its records, and returns the drawing of them."""
 
 
