@@ -1,24 +1,15 @@
-"""Measures how long each picture takes to draw from 100,000 records.
+"""Measures how long each picture takes to draw from 100,000 records."""
 
-``python benchmarks/pictures.py`` measures; with ``crash.png`` behind it, it draws README's picture
-of a killed program instead, from the real run in ``data/pictures.json``.
-"""
-
-import html
-import shutil
-import sys
 import time
 from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 
-from workbook.classroom.gallery import gallery
 from workbook.views.checkpoint import checkpoint
 from workbook.views.clocks import clocks
 from workbook.views.compaction import Stored, compaction
 from workbook.views.event_time import event_time
-from workbook.views.filter_square import Met, filter_square
 from workbook.views.group import who_reads, who_writes
 from workbook.views.runs import MicroBatch, Run
 from workbook.views.table_change import Change, Step, Update, group_steps, table_changes
@@ -58,11 +49,6 @@ def _compaction() -> Callable[[], object]:
     return lambda: compaction(records, found, range(0, RECORDS, 5000))._repr_html_()
 
 
-def _filter_square() -> Callable[[], object]:
-    met = [Met(f"p{n}", "a", "b", n % 2 == 0, n % 3 == 0, "row") for n in range(RECORDS)]
-    return lambda: filter_square(met)._repr_html_()
-
-
 def _group_steps() -> Callable[[], object]:
     steps = [Step(f"client {n % 24}", 1 - n % 3, "p", "AAPL ×1") for n in range(RECORDS)]
     return lambda: group_steps(steps)._repr_html_()
@@ -95,7 +81,6 @@ PICTURES = {
     "clocks": _clocks,
     "compaction": _compaction,
     "event time": _event_time,
-    "filter square": _filter_square,
     "group steps": _group_steps,
     "table changes": _table_changes,
     "who reads what": _who_reads,
@@ -115,20 +100,6 @@ def milliseconds(draw: Callable[[], object], times: int = 5) -> float:
     return sorted(taken)[times // 2]
 
 
-def draw_crash(file: str) -> None:
-    """Draw the recorded kill, with its caption above it, at twice the size of a notebook."""
-    from playwright.sync_api import sync_playwright
-
-    picture = gallery().pictures["Chapters 01 and 04"]
-    head = f'<h3 style="margin: 8px; font-size: 15px">{html.escape(picture.caption)}</h3>'
-    page = f"{head}{picture.drawing.svg(picture.words)}"
-    with sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=shutil.which("chromium"))
-        view = chromium.new_page(device_scale_factor=2, viewport={"width": 1280, "height": 400})
-        view.set_content(f'<div style="width: max-content; font-family: sans-serif">{page}</div>')
-        view.locator("body > div").screenshot(path=file)
-
-
 def measure() -> None:
     print("| picture | records | ms |\n| --- | ---: | ---: |")
     for name, prepare in PICTURES.items():
@@ -136,4 +107,4 @@ def measure() -> None:
 
 
 if __name__ == "__main__":
-    draw_crash(sys.argv[1]) if sys.argv[1:] else measure()
+    measure()

@@ -243,10 +243,7 @@ PICTURES = {
     "05_many_partitions": {"The clock of each partition": "clocks"},
     "06_rebalance": {"Who reads what": "group"},
     "11_event_time_timeout": {"Each visit on its line": "merging"},
-    "12_clamp": {
-        "A topic may be read up to the": "leads",
-        "The same messages, read twice": "open_state",
-    },
+    "12_clamp": {"A topic may be read up to the": "leads"},
     "13_restart_from_the_sink": {"Above, the partition that is read": "restart"},
     "32_windowed_store": {"A line per group": "windowed_store"},
     "22_stores_and_instances": {"Look for what the query costs": "topology"},

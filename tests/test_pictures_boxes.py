@@ -5,7 +5,6 @@ import re
 from workbook.classroom.diagram import declared
 from workbook.views import pipeline as draw
 from workbook.views.boxes import Box
-from workbook.views.filter_square import Met, filter_square
 from workbook.views.table_change import (
     CHANGES,
     Change,
@@ -62,22 +61,6 @@ def test_the_latest_changes_of_each_group_are_drawn() -> None:
     many = group_steps([Step("Al", 1, f"p{n}", str(n)) for n in range(CHANGES + 3)])
     assert many.words.endswith(f"drawn: the last {CHANGES} changes of the 1 groups changed last.")
     assert len(many.rows) == CHANGES
-
-
-def test_a_filter_on_a_table_has_four_corners() -> None:
-    met = [
-        Met("p1", "Bob 10", "Ann 3", before=True, now=False, emitted="delete"),
-        Met("p2", None, "Al 3", before=False, now=True, emitted="row"),
-        Met("p3", "x", "y", before=False, now=False, emitted="nothing"),
-    ]
-    drawn = filter_square(met)
-    assert drawn.words == (
-        "3 updates met the filter. Neither before nor now: 1 (emitted: nothing). "
-        "Only now: 1 (emitted: 1 row). Only before: 1 (emitted: 1 delete)."
-    )
-    assert "p2: no row → Al 3" in drawn.figure
-    assert "no update came here" in drawn.figure
-    assert filter_square([]).words == "No update has met the filter yet."
 
 
 def test_a_windowed_store_is_a_grid_with_what_a_question_returns() -> None:

@@ -9,15 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbook.classroom.leads import walked
-from workbook.sources.clamp import goes_on
-from workbook.views.accounting import accounting
 from workbook.views.charts import per_second
 from workbook.views.clocks import clocks
 from workbook.views.event_time import MOST, event_time
 from workbook.views.leads import leads
 from workbook.views.merging import DRAWN, Moment, merging
-from workbook.views.open_state import SHOWN, Curve, open_state
 from workbook.views.picture import Picture, duration, moment
 from workbook.views.plane import Plane
 from workbook.views.runs import (
@@ -230,36 +226,6 @@ def test_leads_say_what_was_read_and_who_waits() -> None:
     assert "0 of 0 records" in leads({"a": [], "b": []}, {"a": 0, "b": 0}, 10).words
 
 
-HOUR = (
-    [*sorted((n + after, f"v{n}") for n in range(600) for after in (0, 10)), (900, None)],
-    [*((n + 15, f"v{n}") for n in range(600)), (900, None)],
-)
-"""A visit begins each second, with two pages and an order; heartbeats end both streams."""
-
-
-def test_with_a_clamp_the_state_is_bounded_by_lead_and_time_out() -> None:
-    curve = walked("none", HOUR, 45, lambda own, other, lead: True, 0, 120)
-    assert (curve.peak[1], curve.came, curve.points[-1]) == (600, 1200 + 45, (1800, 0))
-    for lead in (10, 60, 120):
-        curve = walked("some", HOUR, 45, goes_on, lead, 120)
-        assert curve.peak[1] == lead + 120 + 15 + 1  # its length is 15
-        assert curve.points[-1] == (1800, 0)
-
-
-def test_open_state_says_where_most_visits_were_open_and_where_it_waited() -> None:
-    plain = Curve("no clamp", [(0, 0), (60, 50), (100, 0)], 60)
-    drawn = open_state([plain, Curve("maxLead 1 s", [(0, 0), (10, 3), (100, 0)], 10)])
-    assert drawn.words.startswith(
-        "no clamp: up to 50 visits open, after 60 messages; it waited for orders after 60; 0 open "
-        "in the end, after 100. maxLead 1 s: up to 3 visits open"
-    )
-    assert "no clamp: up to 50" in drawn_words(drawn)
-    assert drawn.rows[1] == {"run": "no clamp", "messages read": "60", "open": "50"}
-    assert open_state([]).words == "Nothing was read yet."
-    assert "nothing read yet" in open_state([Curve("a", [])]).words
-    assert len(open_state([Curve("a", [(n, n % 7) for n in range(1000)])]).rows) <= SHOWN + 3
-
-
 TOPICS = ("tracking", "orders")
 AT = 1_767_225_600_000  # midnight
 RUN: list[Moment] = [
@@ -306,21 +272,6 @@ def test_a_merge_of_many_visits_names_only_some() -> None:
 
 
 # --- counts -----------------------------------------------------------------------------------
-
-DUE = {"accepted": 24_000, "duplicate": 2_400, "filtered": 2_300, "rejected": 1_200, "too old": 100}
-
-
-def test_an_account_adds_up_part_by_part() -> None:
-    assert accounting(DUE, DUE).words == (
-        "30,000 of 30,000 records found: 24,000 accepted, 2,400 duplicate, 2,300 filtered, "
-        "1,200 rejected, 100 too old. It adds up, part by part."
-    )
-    drawn = accounting(DUE, {**DUE, "accepted": 24_010, "duplicate": 2_390})
-    assert "accepted 10 too many; duplicate 10 too few." in drawn.words
-    assert drawn.rows[1] == {
-        "fate": "duplicate", "expected": 2_400, "found": 2_390, "difference": "✗ 10 too few",
-    }  # fmt: skip
-    assert accounting({}, {}).words == "0 of 0 records found: none. It adds up, part by part."
 
 
 def test_a_chart_of_counts_names_each_series() -> None:

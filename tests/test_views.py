@@ -7,7 +7,6 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from labs import until
 
-from workbook.classroom.gallery import Gallery
 from workbook.errors import BrokerUnreachable
 from workbook.kafka.tail import Seen, Tail
 from workbook.streams.events.clicks import Click, ClickType
@@ -77,7 +76,7 @@ def test_a_view_in_an_f_string_is_html_or_fails() -> None:
     tail.look = lambda: Seen(0, 1)  # type: ignore[method-assign]
     live = Live(lambda: chart)
     live.stop()
-    views = [chart, live, Tape(tail, "g", lambda: (0, 1)), rewound, Gallery({"01": chart})]
+    views = [chart, live, Tape(tail, "g", lambda: (0, 1)), rewound]
     for view in views:
         assert f"{view}".startswith("<"), view
         assert "</figure>" in str(view)

@@ -9,7 +9,6 @@ from confluent_kafka import Message
 
 from workbook.classroom.chapter import Chapter
 from workbook.views.compaction import Stored, compaction
-from workbook.views.filter_square import Met, filter_square
 from workbook.views.live import Live
 from workbook.views.picture import Picture
 from workbook.views.rewind import Rewind
@@ -51,20 +50,6 @@ def step_through(updates: Iterable[Emitted]) -> Rewind:
     return table_changes(drawn)
 
 
-def corners_of_filter(
-    updates: Sequence[tuple[str, Row, Row, object]], keeps: Callable[[Any], bool]
-) -> Picture:
-    """Draw updates (key, old row, new row, what the filter emitted) in their corners."""
-
-    def held(row: Row) -> bool:
-        return row is not None and bool(keeps(row))
-
-    return filter_square([
-        Met(key, in_words(old), in_words(new), held(old), held(new), _word(emitted))
-        for key, old, new, emitted in list(updates)
-    ])  # fmt: skip
-
-
 def lines_of_groups(rows: Sequence[Any]) -> Picture:
     """Draw rows as a query with ``per_update`` emits them: client, change, position, tickers."""
     return group_steps([
@@ -97,12 +82,6 @@ def _amount(row: Row) -> str:
 def _counts(tickers: Mapping[str, int] | None) -> str:
     counts = dict(tickers or {})
     return ", ".join(f"{ticker} ×{counts[ticker]}" for ticker in sorted(counts)) or "none"
-
-
-def _word(emitted: object) -> str:
-    if emitted is None:
-        return "nothing"
-    return "delete" if emitted == "delete" else "row"
 
 
 # --- compaction -----------------------------------------------------------------------------
