@@ -180,7 +180,7 @@ def test_a_crash_by_hand(broker: Broker) -> None:
     assert not lab.is_active
     assert not outcome.counts["lost"]
     assert "killed by hand" in str(outcome)
-    assert f"a restart begins here at {stopped:,}" in outcome.pictures[0].words
+    assert f"a restart begins here: {stopped:,}" in outcome.pictures[0].words
     assert "From the start again to the next record" in str(outcome)
     assert outcome.recoveries[0] > 0
 

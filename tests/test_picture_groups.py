@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from workbook.views.groups import SHOWN, board, groups_table
+from workbook.views.picture import NOTHING
 
 NOW = 1_700_000_000_000
 MINUTE = 60_000
@@ -62,14 +63,11 @@ def test_words_and_table_say_where_each_line_goes() -> None:
     }
     rows = [row("up", 900), row("down", 100), row("still", 7), row("lost", None), row("new", None)]
     drawn = board(rows, lines, NOW)
-    assert drawn.words == (
-        "up is 900 messages behind, growing; down is 100 messages behind, shrinking; "
-        "still is 7 messages behind, steady; lost was 3 messages behind when that was last known."
-    )
+    assert drawn.words == "up: 900 behind; down: 100 behind; still: 7 behind; lost: – behind."
     known = {"a minute ago": "800", "now": "100", "highest": "800"}
     assert drawn.rows[1] == {"group": "down", **known}
     assert [row["now"] for row in drawn.rows] == ["900", "100", "7", "–"]
-    assert board([], {}, NOW).words == "No lag is known yet."
+    assert board([], {}, NOW).words == NOTHING
 
 
 def test_the_board_has_all_three_and_warns_where_lags_are_old() -> None:

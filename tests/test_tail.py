@@ -108,10 +108,15 @@ def clicks(count: int, committed: int | None, first: int = 0) -> Seen:
 @pytest.mark.parametrize(
     ("looked", "began", "place", "says"),
     [
-        (clicks(8, 6), 0, 8, "8 records read, their count in memory alone;"),
-        (clicks(28, 8), 8, 28, "8 records forgotten by the count; 20 records read"),
-        (clicks(9, 8), None, 8, "the loop's next offset: nothing yet;"),
-        (clicks(5, 12, first=10), 12, 15, "2 records forgotten by the count; 3 records read"),
+        (clicks(8, 6), 0, 8, "8 records read, their count in memory alone: 0 to 7;"),
+        (clicks(28, 8), 8, 28, "8 records forgotten by the count: 0 to 7; 20 records read"),
+        (clicks(9, 8), None, 8, "the loop's next offset: none yet;"),
+        (
+            clicks(5, 12, first=10),
+            12,
+            15,
+            "2 records forgotten by the count: 10 to 11; 3 records read",
+        ),
         (Seen(), None, 0, "The partition is empty"),
     ],
 )
@@ -133,7 +138,7 @@ def test_the_tape_draws_the_variables_as_they_are_now_and_names_a_silent_broker(
     tape = Tape(Fixed(), "g", lambda: now)
     assert "the loop's next offset at 3" in repr(tape)
     now = 4, 9
-    assert "the loop's next offset at 9" in tape().words
+    assert "the loop's next offset: 9" in tape().words
     assert SILENT in tape().caption
 
 

@@ -159,7 +159,7 @@ def test_a_live_picture_shows_its_table_apart_so_that_it_stays_open() -> None:
     assert "<td" in live._twin.value
     live._folded.selected_index = 0  # somebody opens it
     labels.append("a")
-    until(lambda: "1 record; end at 1" in live._frame.value, "the record")
+    until(lambda: "1 record; end: 1" in live._frame.value, "the record")
     assert live._folded.selected_index == 0
     labels += ["b", "c"]
     live.stop()

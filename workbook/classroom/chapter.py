@@ -37,16 +37,15 @@ from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.records import ClickProducer
 from workbook.streams.stream_producer import BackgroundStream, generate
 from workbook.topics import new_compacted_topic, new_topic
-from workbook.views import charts, live, tables
+from workbook.views import charts, live, pipeline, tables
 from workbook.views.cell_clock import running_cell, time_cells
 from workbook.views.picture import Picture
-from workbook.views.pipeline import topology_picture
 from workbook.views.shop import Shop
 from workbook.views.tape import LoopAt, Tape, click_name
 
 if TYPE_CHECKING:
     from ipywidgets import Widget
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
 T = TypeVar("T")
@@ -286,11 +285,11 @@ class Chapter:
             self._asked[asked] = Prediction(question, [str(option) for option in options], why)
         return self._asked[asked]
 
-    def topology(self, query: StreamingQuery | DataFrame) -> Picture:
-        """Draw sources, operators, state, shuffles and sink of a query, from its plan."""
+    def topology(self, query: StreamingQuery) -> Picture:
+        """Draw sources, operators, state, shuffles and sink of a query, from its last plan."""
         from workbook.spark.topology import topology
 
-        return topology_picture(topology(query).nodes)
+        return pipeline.topology(topology(query))
 
     def source(self, *things: FunctionType | type) -> Source:
         """Show the source of functions of the package, folded."""

@@ -25,7 +25,7 @@ def record_bytes(data: bytes, fields: Sequence[Field]) -> Picture:
     strip = Strip(ROW, widest=33)
     for first in range(0, min(len(data), MOST), ROW):
         _line(strip, data, fields, first, min(first + ROW, len(data)))
-    drawn = f", of which the first {MOST} are drawn" if len(data) > MOST else ""
+    drawn = f", the first {MOST} drawn" if len(data) > MOST else ""
     said = ", ".join(f"{field.name} {field.value}".strip() for field in fields)
     words = f"{number(len(data), 'byte')}{drawn}: {said}."
     return Picture(strip, CAPTION, words, [_row(data, field) for field in fields])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbook.views.boxes import Arrow, Box, Line, Rows
-from workbook.views.picture import ARROW, MINUS, Picture, number, signed
+from workbook.views.picture import ARROW, MINUS, Picture, number, said, signed
 from workbook.views.rewind import Rewind
 
 CAPTION = "One update: the row that leaves a group, the one that enters, the group before and after"
@@ -41,7 +41,10 @@ def table_change(update: Update) -> Picture:
     left = list(update.changes)
     lines = [_line("old row", update.old, [c for c in left if c.sign < 0])]
     lines.append(_line("new row", update.new, [c for c in left if c.sign > 0]))
-    return Picture(Rows(lines), CAPTION, words(update), rows(update))
+    words = said(rows(update))
+    if [change.sign for change in left] == [-1, 1]:
+        words += f" After {MINUS}1 and before +1, {update.key} is in no group."
+    return Picture(Rows(lines), CAPTION, words, rows(update))
 
 
 def table_changes(updates: Sequence[Update]) -> Rewind:
@@ -70,22 +73,6 @@ def _look(result: str) -> str:
     return "" if result else "none"
 
 
-def words(update: Update) -> str:
-    """Return what an update does, in a sentence or two."""
-    said = [f"{update.key} {_became(update)}"]
-    if not update.changes:
-        return f"{said[0]}: no change, so each group stays as it is."
-    said += [
-        f"{signed(change.sign)} in {change.group}: {_result(change.before)} {ARROW} "
-        f"{_result(change.after)}"
-        for change in update.changes
-    ]
-    text = "; ".join(said) + "."
-    if [change.sign for change in update.changes] == [-1, 1]:
-        text += f" After {MINUS}1 and before +1, {update.key} is in no group."
-    return text
-
-
 def rows(update: Update) -> list[dict[str, str]]:
     """Return a row for each change; one for an update without any."""
     head = {"key": update.key, "old row": update.old or "no row", "new row": update.new or "no row"}
@@ -101,18 +88,6 @@ def rows(update: Update) -> list[dict[str, str]]:
         }
         for change in update.changes
     ]
-
-
-def _became(update: Update) -> str:
-    if update.old is None and update.new is None:
-        return "had no row and has none"
-    if update.old is None:
-        return f"is new: {update.new}"
-    if update.new is None:
-        return f"was {update.old} and is closed"
-    if update.old == update.new:
-        return f"is {update.new}, as before"
-    return f"was {update.old} and is {update.new}"
 
 
 def _result(result: str) -> str:
@@ -151,7 +126,6 @@ def group_steps(steps: Sequence[Step]) -> Picture:
         its = of_group.pop(step.group, [])
         its.append(step)
         of_group[step.group] = its  # the group that changed last comes last
-    said = [f"{number(len(steps), 'change')} in {number(len(of_group), 'group')}"]
     lines: list[Line] = []
     lists = []
     for group in sorted(list(of_group)[-GROUPS:]):
@@ -170,11 +144,9 @@ def group_steps(steps: Sequence[Step]) -> Picture:
             })  # fmt: skip
             before = step.after
         lines.append((group, parts))
-        now = "deleted" if before is None else f"now {before}"
-        said.append(f"{group}: {number(len(its), 'change')}, {now}")
-    if len(of_group) > GROUPS or len(lists) < len(steps):
-        said.append(f"drawn: the last {CHANGES} changes of the {len(lines)} groups changed last")
-    words = "; ".join(said) + "." if steps else "No change has been emitted yet."
+    words = f"{number(len(steps), 'change')} in {number(len(of_group), 'group')}."
+    if len(lists) < len(steps):
+        words += f" Drawn: the last {CHANGES} changes of the {len(lines)} groups changed last."
     return Picture(Rows(lines), GROUP_CAPTION, words, lists)
 
 

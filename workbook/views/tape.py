@@ -85,11 +85,6 @@ def tape(
     ones = sum(b - a == 1 for a, b in pieces)
     since = f" from offset {first:,}" if first else ""
     drawn = f", {ones} drawn" if ones < len(pieces) else ""
-    words = [f"{number(end - first, 'record')}{since}{drawn}"]
-    words += [f"{name} at {offset:,}" for offset, name in known]
-    words += [f"{name}: nothing yet" for name in unknown]
-    words += [span.name for span in spans]
-    words += [] if crash is None else [f"kill -9 before offset {crash:,}"]
     rows = [
         *((name, "none yet") for name in unknown),
         *((name, f"{offset:,}") for offset, name in known),
@@ -97,8 +92,10 @@ def tape(
         *([] if crash is None else [("kill -9 before", f"{crash:,}")]),
         ("end", f"{end:,}"),
     ]
-    said = "; ".join([*words, f"end at {end:,}"]) + "." if end > first else EMPTY
-    return Picture(strip, caption, said, [{"place": name, "offset": at} for name, at in rows])
+    words = f"{number(end - first, 'record')}{since}{drawn}; "
+    words += "; ".join(f"{name}: {at}" for name, at in rows) + "."
+    rows_below = [{"place": name, "offset": at} for name, at in rows]
+    return Picture(strip, caption, words if end > first else EMPTY, rows_below)
 
 
 def _pieces(first: int, end: int, cuts: set[int]) -> list[tuple[int, int]]:

@@ -45,22 +45,17 @@ def windowed_store(
         for key in keys[:LINES]
     ]
     grid = Grid(["window from", *(moment(start)[:8] for start in starts[-SHOWN:])], lines)
-    words = (
-        f"{number(len(keys), 'group')} in {number(len(starts), 'window')} of {window_ms / 1000:g} s"
-        f": {number(len(found), 'row')}, {number(len(keys) * len(starts) - len(found), 'cell')} "
-        "without one."
-    )
+    words = f"{number(len(found), 'row')} in {number(len(starts), 'window')}."
     if asked is not None:
         rows = sum(_returns(asked, start, key) for start, key in found)
         words += f" {_question(asked)} returns {number(rows, 'row')}."
-    words += f" The newest {SHOWN} windows are drawn." * (len(starts) > SHOWN)
-    words += f" The first {LINES} groups are drawn." * (len(keys) > LINES)
+    if len(starts) > SHOWN or len(keys) > LINES:
+        words += f" Drawn: the newest {SHOWN} windows, the first {LINES} groups."
     rows_below: list[dict[str, Any]] = [
         {"window from": moment(start)[:8], **{key: found.get((start, key), "–") for key in keys}}
         for start in starts
     ]
-    words = words if starts else "The store has no row yet."
-    return Picture(grid, CAPTION + FRAME * bool(asked), words, rows_below)
+    return Picture(grid, CAPTION + FRAME * bool(asked), words if starts else "", rows_below)
 
 
 def _cell(words: str | None, start: int, key: str, asked: Asked | None) -> Cell:
