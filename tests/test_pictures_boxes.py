@@ -68,14 +68,13 @@ def test_a_windowed_store_is_a_grid_with_what_a_question_returns() -> None:
     cells = [(start, "till", "3"), (start + 20_000, "office", "1"), (start + 20_000, "till", "3")]
     drawn = windowed_store(cells, 10_000, ("till", start, start + 10_000))
     assert drawn.words == "3 rows in 3 windows. fetch(till, 22:13:20, 22:13:30) returns 1 row."
-    assert len(re.findall(r"3px \S+ solid", drawn.figure)) == 1
-    assert len(re.findall(r"3px \S+ dashed", drawn.figure)) == 1
-    assert drawn.figure.count("dashed") == 4
+    assert drawn.figure.count("1.5px dashed") == 3
+    assert re.findall(r'title="([^"]*), returned"', drawn.figure) == ["till, 22:13:20"]
     assert drawn.rows[1] == {"window from": "22:13:30", "office": "–", "till": "–"}
     older = windowed_store(cells, 10_000, (None, start, start + 20_000), since=start - 10_000)
     assert "fetch_all(22:13:20, 22:13:40) returns 3 rows." in older.words
     assert len(older.rows) == 4
-    assert "A thick frame" not in windowed_store(cells, 10_000).caption
+    assert "A double frame" not in windowed_store(cells, 10_000).caption
     assert windowed_store([], 10_000).words == NOTHING
     many = windowed_store([(start, f"g{n:02}", "1") for n in range(LINES + 1)], 10_000)
     assert f"the first {LINES} groups" in many.words

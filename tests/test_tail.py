@@ -115,7 +115,7 @@ def clicks(count: int, committed: int | None, first: int = 0) -> Seen:
             clicks(5, 12, first=10),
             12,
             15,
-            "2 records forgotten by the count: 10 to 11; 3 records read",
+            "2 records forgotten by the count: 10 to 11; 3",
         ),
         (Seen(), None, 0, "The partition is empty"),
     ],

@@ -4,14 +4,12 @@ JupyterLab makes the cell of a clicked output the current one, so the next Shift
 that cell again instead of going on.
 """
 
-import html
 import time
-from typing import Any
 
 from IPython import get_ipython
 from IPython.display import Javascript, display
 
-from workbook.views.cell_clock import hush
+from workbook.views.cell_clock import say
 
 QUIET_S = 1.0
 """A wait that is shorter goes without a word."""
@@ -39,32 +37,21 @@ def keep_the_current_cell() -> None:
 
 
 class Waiting:
-    """A line about a wait, which counts its seconds and says in the end how many there were."""
+    """Says below its cell what the cell waits for; in a terminal, once."""
 
     def __init__(self, what: str) -> None:
-        self._what, self._began, self._shown = what, time.monotonic(), -1
-        self._line: Any = None
+        self._what, self._began, self._said = what, time.monotonic(), False
 
     def tick(self) -> None:
-        """Count on; to be called several times a second."""
-        seconds = time.monotonic() - self._began
-        if seconds < QUIET_S or int(seconds) == self._shown:
+        """Say it, unless the wait is short; to be called several times a second."""
+        if self._said or time.monotonic() - self._began < QUIET_S:
             return
-        first, self._shown = self._shown < 0, int(seconds)
-        if get_ipython() is not None:
-            self._show(f"Waiting for {self._what}: {max(1, self._shown)} s so far …")
-        elif first:
+        self._said = True
+        if get_ipython() is None:
             print(f"Waiting for {self._what} ...", flush=True)
+        else:
+            say(f"waiting for {self._what}")
 
     def end(self) -> None:
-        """Say how long it took, if there was a line at all."""
-        if self._line is not None:
-            self._show(f"Waited {time.monotonic() - self._began:.0f} s for {self._what}.")
-
-    def _show(self, text: str) -> None:
-        formats = {"text/plain": text, "text/html": f"<i>{html.escape(text)}</i>"}
-        if self._line is None:
-            hush()
-            self._line = display(formats, raw=True, display_id=True)
-        else:
-            self._line.update(formats, raw=True)
+        """Go on without it."""
+        say("")

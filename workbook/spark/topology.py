@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import Any
@@ -68,11 +69,11 @@ def topology(query: StreamingQuery) -> list[list[Part]]:
     return paths
 
 
-def _part(node: re.Match[str], states: Any) -> Part | None:
+def _part(node: re.Match[str], states: Iterator[dict[str, Any]]) -> Part | None:
     """Describe a node of the plan; None for a step that keeps no state."""
     name, rest = node["name"], re.sub(r"#\d+L?(-T\d+ms)?", "", node["rest"]).replace("__", "")
     if name in STATEFUL:
-        keys, its = re.search(r"\[([^]]*)\]", rest), next(states, {})
+        keys, its = re.search(r"\[([^]]*)\]", rest), next(states, None)
         facts = "{numRowsTotal:,} rows, {memoryUsedBytes:,} bytes".format(**its) if its else "yes"
         return Part("operator", STATEFUL[name], f"by {keys[1]}" if keys else "", facts)
     if name == "Exchange":

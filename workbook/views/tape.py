@@ -161,8 +161,7 @@ class Tape:
 
     def __call__(self) -> Picture:
         """Draw it."""
-        began, place = self._loop()
-        return drawn(self._tail.look(), self._group, began, place)
+        return drawn(self._tail.look(), self._group, *self._loop())
 
     def _repr_html_(self) -> str:
         return self()._repr_html_()
