@@ -2,7 +2,7 @@
 
 import re
 
-from workbook.classroom.diagram import declared
+from workbook.classroom.chapter import declared
 from workbook.views import pipeline as draw
 from workbook.views.boxes import Box
 from workbook.views.picture import NOTHING

@@ -12,16 +12,18 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import pandas as pd
+from IPython import get_ipython
+from IPython.display import display
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from workbook.classroom import diagram
 from workbook.classroom.errors import FailureWatch, Watched, follow_errors
 from workbook.classroom.progress import Waiting, keep_the_current_cell
 from workbook.classroom.questions import Prediction
@@ -38,6 +40,7 @@ from workbook.streams.records import ClickProducer
 from workbook.streams.stream_producer import BackgroundStream, generate
 from workbook.topics import new_compacted_topic, new_topic
 from workbook.views import charts, live, pipeline, tables
+from workbook.views.boxes import Box
 from workbook.views.cell_clock import running_cell, time_cells
 from workbook.views.picture import Picture
 from workbook.views.shop import Shop
@@ -59,7 +62,7 @@ class Chapter:
     A second chapter of the same name, as after a run of all cells, ends what the first one left
     running. Errors of Kafka and Spark are followed by a line that says what to do (``errors``).
     With ``spark`` the session starts in the background, so that ``spark()`` finds it ready. Raises
-    as ``kafka`` does where no broker answers. A notebook shows its pipeline (``diagram``).
+    as ``kafka`` does where no broker answers. A notebook shows its pipeline.
     """
 
     of_name: ClassVar[dict[str, Chapter]] = {}
@@ -83,7 +86,7 @@ class Chapter:
         if spark:
             import_module("pyspark.sql")  # a cell that imports it while the thread does would fail
             self._starting.start()
-        diagram.show(name)
+        _show_pipeline(name)
 
     def topic(
         self, stream: str, partitions: int = 1, *, compacted: bool = False, soon: bool = False
@@ -352,6 +355,24 @@ class Chapter:
         if spark is not None:
             stop_spark(spark)
         self._spark = None
+
+
+def _show_pipeline(chapter: str) -> None:
+    """Display the pipeline that a chapter declares; nothing without one, or outside a notebook."""
+    paths = declared(chapter)
+    if paths and hasattr(get_ipython(), "kernel"):
+        display(pipeline.pipeline(*paths))
+
+
+def declared(chapter: str) -> tuple[tuple[Box, ...], ...]:
+    """Return the paths of a chapter such as ``02_views_per_second``; () where it has none."""
+    stem = chapter.partition("_")[2]
+    if not stem.isidentifier() or not find_spec(f"workbook.lessons.{stem}"):
+        return ()
+    paths: tuple[tuple[Box, ...], ...] = getattr(
+        import_module(f"workbook.lessons.{stem}"), "paths", ()
+    )
+    return paths
 
 
 def _start_spark() -> None:

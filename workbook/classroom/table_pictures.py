@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Message
 
-from workbook.classroom.chapter import Chapter
 from workbook.views.compaction import Stored, compaction
-from workbook.views.live import Live
 from workbook.views.picture import Picture
 from workbook.views.rewind import Rewind
 from workbook.views.table_change import Change, Step, Update, group_steps, table_changes
 
 if TYPE_CHECKING:
-    from pyspark.sql.streaming import StreamingQuery
+    pass
 
 Row = Mapping[str, Any] | None
 FIRST = ("client", "amount", "ticker")
@@ -63,11 +61,6 @@ def lines_of_groups(rows: Sequence[Any]) -> Picture:
     ])  # fmt: skip
 
 
-def watch_groups(chapter: Chapter, rows: Sequence[Any], query: StreamingQuery) -> Live:
-    """Watch the rows that a query with ``per_update`` adds to a list, while it runs."""
-    return chapter.watch(lambda: lines_of_groups(rows), query)
-
-
 def _held(rows: Mapping[str, str]) -> str:
     return ", ".join(f"{position}: {rows[position]}" for position in sorted(rows))
 
@@ -95,11 +88,6 @@ _seen: dict[tuple[str, int], dict[int, tuple[Stored, int]]] = {}
 
 So a cell that runs again, after the compaction, still knows what was there before.
 """
-
-
-def watch_compaction(chapter: Chapter, read: Read, segment_ms: int) -> Live:
-    """Watch a topic's partition 0 before its compaction and now, until ``stop()``."""
-    return chapter.watch(Compacted(read, segment_ms))
 
 
 class Compacted:
