@@ -25,7 +25,6 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from workbook.classroom.errors import FailureWatch, Watched, follow_errors
-from workbook.classroom.progress import Waiting, keep_the_current_cell
 from workbook.classroom.questions import Prediction
 from workbook.errors import QueryFailed
 from workbook.kafka.application import Closes, Loop
@@ -41,7 +40,7 @@ from workbook.streams.stream_producer import BackgroundStream, generate
 from workbook.topics import new_compacted_topic, new_topic
 from workbook.views import charts, live, pipeline, tables
 from workbook.views.boxes import Box
-from workbook.views.cell_clock import running_cell, time_cells
+from workbook.views.cell_clock import keep_the_current_cell, running_cell, say, time_cells
 from workbook.views.picture import Picture
 from workbook.views.shop import Shop
 from workbook.views.tape import LoopAt, Tape, click_name
@@ -250,21 +249,21 @@ class Chapter:
     def wait(self, until: Callable[[], T], what: str, seconds: float = 100) -> T:
         """Wait until something is true and return it; raise TimeoutError after ``seconds``.
 
-        After a second a line says what is waited for, and for how long. Raises what made a query or
-        a program of the notebook fail, if one has failed meanwhile, and in the end
-        BrokerUnreachable where the broker is away, or what has ended a loop.
+        The line below the cell says what is waited for. Raises what made a query or a program of
+        the notebook fail, if one has failed meanwhile, and in the end BrokerUnreachable where the
+        broker is away, or what has ended a loop.
         """
         found: list[T] = []
-        failure, waiting = FailureWatch(), Waiting(what)
+        failure = FailureWatch()
 
         def asked() -> T:
             found[:] = [until()]
             if not found[0]:
                 failure.check()
                 self._check_programs()
-                waiting.tick()
             return found[0]
 
+        say(f"waiting for {what}")
         try:
             live.wait(asked, timeout=seconds, what=what)
         except TimeoutError:
@@ -273,7 +272,7 @@ class Chapter:
                 loop.check()
             raise
         finally:
-            waiting.end()
+            say("")
         return found[0]
 
     def predict(self, question: str, *options: object, why: str = "") -> Prediction:

@@ -1,4 +1,4 @@
-"""Shows in each cell that takes long, or is folded, for how long it has been running."""
+"""Shows below a cell for how long it has been running; keeps it current if a button is clicked."""
 
 import html
 import threading
@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 from IPython import get_ipython
-from IPython.display import display
+from IPython.display import Javascript, display
 
 QUIET_S = 3.0
 """A cell that ends sooner shows nothing, unless it's folded: then no number shows that it ran."""
@@ -83,3 +83,29 @@ def time_cells(folded: Collection[str] = ()) -> None:
         return
     shell.events.register("pre_run_cell", _clock.start)
     shell.events.register("post_run_cell", _clock.end)
+
+
+_KEEP_THE_CELL = """
+if (!window.workbookKeepsTheCell) {
+  window.workbookKeepsTheCell = true;
+  const style = document.createElement('style');
+  style.textContent = '.widget-html, .widget-html-content {min-width: 0; max-width: 100%}';
+  document.head.append(style);  // a picture in a narrow window scrolls, its words wrap
+  document.addEventListener('mousedown', event => {
+    if (event.target.closest?.('.jp-OutputArea .jupyter-button')) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  }, true);
+}
+"""
+
+
+def keep_the_current_cell() -> None:
+    """Let clicks on buttons press them and do nothing else, in this page of JupyterLab.
+
+    It makes the cell of a clicked output the current one, so the next Shift+Enter would run that
+    cell again instead of going on.
+    """
+    if get_ipython() is not None:
+        display(Javascript(_KEEP_THE_CELL))
