@@ -256,8 +256,8 @@ def test_a_merge_says_where_both_topics_and_the_clock_are() -> None:
 def test_a_chart_of_counts_names_each_series() -> None:
     drawn = per_second({"a": {10: 4, 12: 6}, "b": {}}, "Views")
     assert drawn.words == (
-        "per second: a; newest second: 6; on average: 3.3. "
-        "per second: b; newest second: nothing yet; on average: 0.0."
+        "line: a; newest second: 6; on average: 3.3. "
+        "line: b; newest second: nothing yet; on average: 0.0."
     )
 
 

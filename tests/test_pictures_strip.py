@@ -315,7 +315,7 @@ def test_a_group_s_state_follows_members_commits_and_the_clock(
 
 def test_a_group_s_life_says_each_state_and_what_was_done() -> None:
     drawn = group_life(KILLED, [(103, "billing", "kill -9")], 120, 5)
-    assert drawn.words == "billing: empty, kill -9 at 3 s."
+    assert drawn.words == "billing: empty (done to it: kill -9 at 3 s)."
     assert "active 0 to 6 s, idle 6 to 9 s, empty 9 to 20 s" in drawn.rows[0]["its life"]
     assert drawn.rows[0]["commits seen"] == "2 commits"
     assert group_life([], [], 5, 10).words == NOTHING

@@ -81,7 +81,7 @@ def test_a_view_in_an_f_string_is_html_or_fails() -> None:
         assert f"{view}".startswith("<"), view
         assert "</figure>" in str(view)
         assert '{"' not in f"{view}"
-    assert repr(chart).startswith("a < b\nper second: the topic; newest second: 2")
+    assert repr(chart).startswith("a < b\nline: the topic; newest second: 2")
     with pytest.raises(TypeError, match="beside=shop"):
         f"{Shop(lambda click: Place())}"
 

@@ -42,5 +42,5 @@ def _rows(series: Mapping[str, Series], after: int) -> list[dict[str, str]]:
         recent = {second: count for second, count in counts.items() if second > after}
         mean = sum(recent.values()) / (max(counts) - min(recent) + 1) if recent else 0.0
         newest = f"{counts[max(counts)]:,}" if counts else "nothing yet"
-        rows.append({"per second": name, "newest second": newest, "on average": f"{mean:,.1f}"})
+        rows.append({"line": name, "newest second": newest, "on average": f"{mean:,.1f}"})
     return rows

@@ -47,7 +47,7 @@ def clocks(
     }
     behind = rules[MAXIMUM] or 0
     late = [p for p, at in newest.items() if at // WINDOW_MS * WINDOW_MS + WINDOW_MS <= behind]
-    plane = Plane("partition", "event time (UTC)", height=360, right=0.2)
+    plane = Plane("partition", "event time (UTC)", height=360, right=0.24)
     times = whole["timestamp"].to_numpy(np.int64)
     if len(times):
         low = int(times.min()) if recent_ms is None else max(newest.values()) - recent_ms

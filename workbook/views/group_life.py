@@ -74,7 +74,7 @@ def group_life(looks: Sequence[Look], marks: Sequence[Mark], now: float, quiet: 
     plane.axes.set_xlim(since, max(now - zero, since + 1))
     plane.counts(x=True)
     plane.legend()
-    said = (f"{row['group']}: {row['state']}, {row['done to it']}" for row in rows)
+    said = (f"{row['group']}: {row['state']} (done to it: {row['done to it']})" for row in rows)
     return Picture(plane, CAPTION, f"{'; '.join(said)}." if rows else "", rows)
 
 
