@@ -12,7 +12,7 @@ from workbook.views.compaction import Stored, compaction
 from workbook.views.event_time import event_time
 from workbook.views.group import who_reads, who_writes
 from workbook.views.runs import MicroBatch, Run
-from workbook.views.table_change import Change, Step, Update, group_steps, table_changes
+from workbook.views.table_change import group_steps, table_changes
 from workbook.views.tape import Place, Span, tape
 
 RECORDS = 100_000
@@ -50,7 +50,8 @@ def _compaction() -> Callable[[], object]:
 
 
 def _group_steps() -> Callable[[], object]:
-    steps = [Step(f"client {n % 24}", 1 - n % 3, "p", "AAPL ×1") for n in range(RECORDS)]
+    change = {"change": "add", "position": "p", "tickers": {"AAPL": 1}, "deleted": False}
+    steps = [{"client": f"client {n % 24}", **change} for n in range(RECORDS)]
     return lambda: group_steps(steps)._repr_html_()
 
 
@@ -66,8 +67,9 @@ def _who_writes() -> Callable[[], object]:
 
 
 def _table_changes() -> Callable[[], object]:
-    changes = [Change("Ada", -1, "p1", ""), Change("Bo", 1, "", "p1")]
-    updates = [Update(f"p{n}", "Ada", "Bo", changes) for n in range(RECORDS)]
+    row = {"client": "Ada", "amount": 1, "ticker": "AAPL"}
+    changes = [("Ada", -1, row), ("Bo", 1, row)]
+    updates = [(f"p{n % 24}", row, row, changes) for n in range(RECORDS)]
     return lambda: table_changes(updates).picture._repr_html_()
 
 

@@ -1,20 +1,13 @@
 """Rows of boxes and grids: data in, words and rows out."""
 
 import re
+from typing import Any
 
 from workbook.classroom.chapter import declared
 from workbook.views import pipeline as draw
 from workbook.views.boxes import Box
 from workbook.views.picture import NOTHING
-from workbook.views.table_change import (
-    CHANGES,
-    Change,
-    Step,
-    Update,
-    group_steps,
-    table_change,
-    table_changes,
-)
+from workbook.views.table_change import CHANGES, group_steps, table_changes
 from workbook.views.table_change import LAST as UPDATES
 from workbook.views.windowed_store import LINES, windowed_store
 
@@ -50,15 +43,20 @@ def test_each_chapter_declares_its_pipeline() -> None:
     assert declared("99_nowhere") == ()
 
 
+def emitted(client: str, change: str, position: str, deleted: bool = False) -> dict[str, Any]:
+    what = {"client": client, "change": change, "position": position, "deleted": deleted}
+    return {**what, "tickers": {"AAPL": 1}}
+
+
 def test_the_latest_changes_of_each_group_are_drawn() -> None:
-    steps = [Step("Al", 1, "p1", "AAPL"), Step("Bo", 1, "p2", "IBM"), Step("Al", -1, "p1", None)]
-    drawn = group_steps(steps)
+    drawn = group_steps([emitted("Al", "add", "p1"), emitted("Bo", "add", "p2"),
+                         emitted("Al", "subtract", "p1", deleted=True)])  # fmt: skip
     assert drawn.words == "3 changes in 2 groups."
     assert "✗ deleted" in drawn.figure
     assert drawn.rows[1] == {
-        "group": "Al", "change": 2, "row": "−1 p1", "result": "AAPL → deleted",
+        "group": "Al", "change": 2, "row": "−1 p1", "result": "AAPL ×1 → deleted",
     }  # fmt: skip
-    many = group_steps([Step("Al", 1, f"p{n}", str(n)) for n in range(CHANGES + 3)])
+    many = group_steps([emitted("Al", "add", f"p{n}") for n in range(CHANGES + 3)])
     assert f"Drawn: the last {CHANGES} changes of the 1 groups" in many.words
     assert len(many.rows) == CHANGES
 
@@ -81,21 +79,28 @@ def test_a_windowed_store_is_a_grid_with_what_a_question_returns() -> None:
 
 
 def test_an_update_is_a_row_that_goes_and_one_that_comes() -> None:
-    moved = Update(
-        "p1", "Bob: 1", "Ann: 1", [Change("Bob", -1, "p1", ""), Change("Ann", 1, "", "p1")]
+    bob, ann = ({"client": name, "amount": 1, "ticker": "IBM"} for name in ("Bob", "Ann"))
+    drawn = table_changes([
+        ("p1", None, bob, [("Bob", 1, bob)]),
+        ("p1", bob, ann, [("Bob", -1, bob), ("Ann", 1, ann)]),
+        ("p1", ann, None, []),
+    ])  # fmt: skip
+    assert drawn.picture.words == (
+        "key: p1; old row: no row; new row: Bob 1 IBM; change: +1; group: Bob; before: nothing; "
+        "after: p1: 1 IBM."
     )
-    drawn = table_change(moved)
-    assert drawn.words == (
-        "key: p1; old row: Bob: 1; new row: Ann: 1; change: −1; group: Bob; before: p1; "
-        "after: nothing. key: p1; old row: Bob: 1; new row: Ann: 1; change: +1; group: Ann; "
-        "before: nothing; after: p1. After −1 and before +1, p1 is in no group."
-    )
-    assert "old row: x; new row: no row; change: none" in table_change(Update("p", "x", None)).words
+    drawn.on.click()
+    assert [row["change"] for row in drawn.picture.rows] == ["−1", "+1"]
+    assert drawn.picture.words.endswith("After −1 and before +1, p1 is in no group.")
+    assert "Ann after" in drawn.picture.figure
+    drawn.on.click()
+    assert "old row: Ann 1 IBM; new row: no row; change: none" in drawn.picture.words
+    assert drawn.picture.figure.count("no change") == 2
 
 
 def test_of_many_updates_the_last_ones_are_steps() -> None:
-    drawn = table_changes([Update(f"p{n}", None, "x") for n in range(UPDATES + 3)])
+    drawn = table_changes([(f"p{n}", None, {"a": n}, []) for n in range(UPDATES + 3)])
     assert len(drawn.slider.options) == UPDATES
     assert drawn.slider.options[0] == ("4 of 27: p3", 0)
     drawn.on.click()
-    assert drawn.picture.words.startswith("key: p4; old row: no row; new row: x")
+    assert drawn.picture.words.startswith("key: p4; old row: no row; new row: 4")
