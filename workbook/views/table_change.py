@@ -121,7 +121,8 @@ def group_steps(rows: Sequence[Any]) -> Picture:
         before = its[first - 1][1] if first else None
         parts: list[Box | Arrow] = [_box(before) if first else Box("not there", look="none")]
         for place, (change, after) in enumerate(its[first:], first + 1):
-            parts.append(Arrow(*change.split(" ", 1), change.startswith(MINUS)))
+            sign, _, key = change.partition(" ")
+            parts.append(Arrow(sign, key, sign[0] == MINUS))
             parts.append(_box(after, "now" if place == len(its) else ""))
             result = f"{before or 'not there'} {ARROW} {after or 'deleted'}"
             lists.append({"group": group, "change": place, "row": change, "result": result})
