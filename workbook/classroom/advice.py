@@ -142,20 +142,8 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "chapter.checkpoint())` before `start()`.",
     ),
     (
-        r"queryName must be specified",
-        'The memory sink is a table and needs a name: add `.queryName("counts")`.',
-    ),
-    (
         r"'path' is not specified",
         'Spark doesn\'t know where to write: add `.format("memory")` or `.format("kafka")`.',
-    ),
-    (
-        r"kafka\.bootstrap\.servers' must be specified",
-        "Spark doesn't know the broker: add `.options(**chapter.spark_options)`.",
-    ),
-    (
-        r"must be specified for Kafka source",
-        'Spark doesn\'t know what to read: add `.option("subscribe", topic)`.',
     ),
     (
         r"EVENT_TIME_IS_NOT_ON_TIMESTAMP",

@@ -43,7 +43,7 @@ from workbook.views.boxes import Box
 from workbook.views.cell_clock import keep_the_current_cell, running_cell, say, time_cells
 from workbook.views.picture import Picture
 from workbook.views.shop import Shop
-from workbook.views.tape import LoopAt, Tape, click_name
+from workbook.views.tape import LoopAt, click_name, drawn
 
 if TYPE_CHECKING:
     from ipywidgets import Widget
@@ -189,15 +189,15 @@ class Chapter:
         self._open.callback(view.replace)
         return view
 
-    def tape(self, topic: str, group: str, loop: Callable[[], LoopAt]) -> Tape:
-        """Return the tape of partition 0, with a group's committed offset and a loop that counts.
+    def tape(self, topic: str, group: str, loop: Callable[[], LoopAt]) -> Callable[[], Picture]:
+        """Return what draws the tape of partition 0 as it is now, with a group and a loop.
 
         ``loop`` returns the offset of the first record that it has counted, or None, and its next
         offset.
         """
         tail = Tail(self.config, topic, group, click_name)
         self._open.callback(tail.close)
-        return Tape(tail, group, loop)
+        return lambda: drawn(tail.look(), group, *loop())
 
     def table(
         self,
