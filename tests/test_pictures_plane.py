@@ -3,7 +3,6 @@
 import base64
 import re
 import xml.dom.minidom
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +16,6 @@ from workbook.views.merging import DRAWN, Moment, merging
 from workbook.views.picture import NOTHING, Picture, duration, moment
 from workbook.views.plane import Plane
 from workbook.views.runs import (
-    EARLIER,
     LAST_MS,
     MicroBatch,
     Read,
@@ -79,20 +77,6 @@ def test_a_click_is_dropped_if_its_window_had_ended_by_the_watermark_of_the_batc
     assert "earlier: 2023-11-15 11:59:00" in drawn_words(drawn)
 
 
-@pytest.mark.parametrize(
-    ("bites", "lost"),
-    [
-        ([[10_000], [4_000], [3_999, 10_500]], [False, False, True, False]),  # not by its own
-        ([[9_999], [], [3_999], [4_000]], [False, True, False]),  # the watermark is 4,999
-        ([[10_000], [], [4_000, 4_999, 5_000]], [False, True, True, False]),  # it is 5,000
-    ],
-)
-def test_the_borders_of_a_window_count_as_sparks_do(bites, lost: list[bool]) -> None:
-    assert dropped(in_bites(bites)).tolist() == lost
-    table = clicks((0, 0, -NOON - 1), (0, 1, -NOON), (0, 2, 0))
-    assert dropped(joined(table, {0: Read({0: 3}, None)})).tolist() == [True, False, False]
-
-
 def test_a_slider_shows_the_clicks_up_to_a_micro_batch_and_a_partition_apart() -> None:
     run = in_bites(TUNNEL)
     early = event_time(run, until=2)
@@ -114,36 +98,12 @@ def test_an_empty_topic_a_query_without_progress_and_one_that_failed() -> None:
     assert "2 records couldn't be read." in event_time(run).words
 
 
-def test_micro_batches_whose_reports_are_gone_arent_guessed() -> None:
-    run = in_bites([[n * 1_000] for n in range(9)])
-    read = {b.number: Read({0: b.number + 1}, b.watermark) for b in run.batches[4:]}
-    cut = joined(run.clicks.drop(columns="batch"), read)
-    assert cut.clicks["batch"].tolist() == [EARLIER] * 5 + [5, 6, 7, 8]
-    assert list(cut.batches) == list(run.batches[5:])
-    only = joined(run.clicks.drop(columns="batch"), {8: Read({0: 9}, None)})
-    assert "keeps no report" in event_time(only).words
-
-
-def report(number: int, end: object, mark: str = "", idle: bool = False) -> dict[str, Any]:
-    """A progress report, as far as the picture reads it."""
-    return {
-        "batchId": number,
-        "durationMs": {"triggerExecution": 3} | ({} if idle else {"addBatch": 2}),
-        "eventTime": {"watermark": mark} if mark else {},
-        "sources": [{"endOffset": end}, {"endOffset": None}],
-    }
-
-
-def test_progress_reports_say_how_far_and_by_which_watermark() -> None:
-    reports = [
-        report(0, '{"clicks": {"0": 3, "1": 2}, "other": {"0": 9}}', "1970-01-01T00:00:00.000Z"),
-        report(1, {"clicks": {"0": 5}}, "2023-11-15T12:00:00.250Z"),
-        report(2, {"clicks": {"0": 5}}, "2023-11-15T12:00:01.000Z", idle=True),
-        report(3, None, "+33658-09-27T01:46:40.000Z"),
-    ]
-    assert reported(reports, "clicks") == {
-        0: Read({0: 3, 1: 2}, None), 1: Read({0: 5}, NOON + 250), 3: Read({}, LAST_MS),
-    }  # fmt: skip
+def test_a_watermark_past_the_year_9999_is_its_end() -> None:
+    """Spark writes such a year with a sign; an idle query's report is the next micro-batch's."""
+    report = {"batchId": 3, "durationMs": {"addBatch": 2}, "sources": [{"endOffset": None}]}
+    mark = {"eventTime": {"watermark": "+33658-09-27T01:46:40.000Z"}}
+    idle = {"batchId": 4, "durationMs": {"triggerExecution": 3}}
+    assert reported([report | mark, report | idle], "clicks") == {3: Read({}, LAST_MS)}
 
 
 def test_of_many_clicks_a_sample_is_drawn_that_keeps_what_is_rare() -> None:

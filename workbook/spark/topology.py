@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from pyspark.sql.streaming import StreamingQuery
@@ -45,20 +46,23 @@ def topology(query: StreamingQuery) -> list[list[Part]]:
             f"Expected a streaming query, but got {type(query).__name__}. Pass what "
             "writeStream...start() returned (of a ``Running`` its ``query``)."
         )
-    with redirect_stdout(io.StringIO()) as plan:
+    with redirect_stdout(io.StringIO()) as printed:
         query.explain()
+    plan = printed.getvalue().partition("== Physical Plan ==")[2]
     progress = query.lastProgress
     report = json.loads(progress.json) if progress is not None else {}
-    sources, states = iter(report.get("sources", [])), iter(report.get("stateOperators", []))
+    states = iter(report.get("stateOperators", []))
     written = str(report.get("sink", {}).get("description", "sink"))
     sink = next((word for name, word in SINKS.items() if name in written), written)
-    nodes = [node for line in plan.getvalue().splitlines() if (node := _NODE.fullmatch(line))]
+    nodes = [node for line in plan.splitlines() if (node := _NODE.fullmatch(line))]
+    depths = [len(node["indent"]) for node in nodes]
+    leaves = [after <= depth for depth, after in pairwise([*depths, 0])]
+    reports = report.get("sources", [])
+    sources = iter(reports if len(reports) == sum(leaves) else [])  # else some are static tables
     way, paths = list[tuple[int, Part | None]](), list[list[Part]]()
     drawn, end = set[Part](), Part("sink", sink)
-    for node, after in zip(nodes, [*nodes[1:], None], strict=True):
-        depth = len(node["indent"])
+    for node, depth, leaf in zip(nodes, depths, leaves, strict=True):
         way = [each for each in way if each[0] < depth]
-        leaf = after is None or len(after["indent"]) <= depth
         part = _source(node["name"], next(sources, {})) if leaf else _part(node, states)
         way.append((depth, part))
         if leaf:
