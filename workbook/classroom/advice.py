@@ -19,11 +19,6 @@ START_KAFKA = (
     "runs, and `python -m workbook start kafka` starts it again after a stop."
 )
 
-STARTS = (
-    "It starts a query (`writeStream ... start`). Return the DataFrame that describes the result; "
-    "the notebook starts the query."
-)
-
 ADVICE: tuple[tuple[str, str], ...] = (
     (
         r"^KeyboardInterrupt",
@@ -172,7 +167,6 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "A Python process of the query was killed, or has crashed. Start the query again: with its "
         "checkpoint it goes on where it was.",
     ),
-    (r"WRITE_STREAM_NOT_ALLOWED", STARTS),
     (
         r"UNRESOLVED_COLUMN.WITH_SUGGESTION",
         "There's no column {objectName} at this point. Did you mean one of {proposal}? If it's "

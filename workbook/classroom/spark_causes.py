@@ -21,6 +21,10 @@ from workbook.classroom.showing import place
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+STARTS = (
+    "It starts a query (`writeStream ... start`). Return the DataFrame that describes the result; "
+    "the notebook starts the query."
+)
 _BRACKETS = (
     "`&` and `|` bind more tightly than `==`, so put each condition in brackets: "
     "`(a == 1) & (b == 2)`."
@@ -39,6 +43,8 @@ def spark_cause(error: BaseException | None) -> str:
         return _BRACKETS
     if error is None or not condition:
         return ""
+    if condition == "WRITE_STREAM_NOT_ALLOWED":
+        return STARTS
     return advice(error, f"[{condition}]") or f"Spark refuses it: {_first_sentence(error)}"
 
 
