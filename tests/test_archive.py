@@ -192,7 +192,7 @@ def test_a_folder_that_cannot_be_one_is_refused(tmp_path: Path, capsys, monkeypa
     for words, why in [
         ([], "Expected a folder for the Parquet files"),
         (["--folder", str(file)], f"--folder {file} isn't one: {file} is a file"),
-        (["--folder", str(tmp_path)], "it has files of something else"),
+        (["--folder", str(tmp_path)], "something else has filled it"),
     ]:
         assert main(["run", "archive", *words]) == 1
         assert why in " ".join(capsys.readouterr().err.split())

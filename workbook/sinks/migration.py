@@ -168,30 +168,23 @@ class Migration:
         with self._connected() as connection:
             connection.execute("CREATE TEMP TABLE old (LIKE counts_by_generation)")
             connection.execute("CREATE TEMP TABLE bad (LIKE rejected_rows)")
-            yield from self._written(connection, batches, begun, at)
-
-    def _written(
-        self,
-        connection: Limited,
-        batches: Iterator[pa.RecordBatch],
-        begun: datetime,
-        at: Callable[[str], None],
-    ) -> Iterator[pa.RecordBatch]:
-        first, numbers = None, Counter[str]()
-        for batch in batches:
-            rows = pa.Table.from_batches([batch])
-            if first is None and len(rows):
-                first = rows["first"][0].as_py()
-                self._mark(connection, (begun, first), "attempts = attempts + 1")
-            numbers.update(self._staged(connection, rows.filter(pc.invert(rows["ended"]))))
-            last = rows.filter(rows["ended"])
-            if len(last):  # else the range hasn't been read to its end
-                failure = last["failure"][0].as_py()
-                if failure:
-                    self._mark(connection, (begun, first), "failure = %s", failure)
-                else:
-                    self._commit(connection, (begun, first), numbers, at)
-                yield pa.RecordBatch.from_pydict({"first": [first], "failure": [failure]}, _DONE)
+            first, numbers = None, Counter[str]()
+            for batch in batches:
+                rows = pa.Table.from_batches([batch])
+                if first is None and len(rows):
+                    first = rows["first"][0].as_py()
+                    self._mark(connection, begun, first, "attempts = attempts + 1")
+                numbers.update(self._staged(connection, rows.filter(pc.invert(rows["ended"]))))
+                last = rows.filter(rows["ended"])
+                if len(last):  # else the range hasn't been read to its end
+                    failure = last["failure"][0].as_py()
+                    if failure:
+                        self._mark(connection, begun, first, "failure = %s", failure)
+                    else:
+                        self._commit(connection, begun, first, numbers, at)
+                    yield pa.RecordBatch.from_pydict(
+                        {"first": [first], "failure": [failure]}, _DONE
+                    )
 
     def _staged(self, connection: Limited, rows: pa.Table) -> dict[str, int]:
         """Copy rows into this connection's own tables, and return how many there are of each."""
@@ -207,14 +200,16 @@ class Migration:
     def _commit(
         self,
         connection: Limited,
-        which: tuple[datetime, int | None],
+        begun: datetime,
+        first: int | None,
         numbers: Counter[str],
         at: Callable[[str], None],
     ) -> None:
         """Write the range and its mark, unless another run has done so meanwhile."""
+        changes = "finished = clock_timestamp(), failure = NULL, migrated = %s, rejected = %s"
+        counted = numbers["migrated"], numbers["rejected"]
         with connection.transaction():
-            changes = "finished = clock_timestamp(), failure = NULL, migrated = %s, rejected = %s"
-            if self._mark(connection, which, changes, numbers["migrated"], numbers["rejected"]):
+            if self._mark(connection, begun, first, changes, *counted):
                 connection.execute(
                     "INSERT INTO counts_by_generation SELECT * FROM old "
                     "ON CONFLICT (ad, day, type, source, generation) "
@@ -224,11 +219,7 @@ class Migration:
                 at("before-commit")
 
     def _mark(
-        self,
-        connection: Limited,
-        which: tuple[datetime, int | None],
-        change: str,
-        *values: Any,
+        self, connection: Limited, begun: datetime, first: int | None, change: str, *values: Any
     ) -> int:
         """Change an unfinished range of the migration that began then; return 1 if it did, else 0.
 
@@ -238,7 +229,6 @@ class Migration:
             "WHERE EXISTS (SELECT FROM migrations WHERE begun = %s) AND source = %s "
             "AND first = %s AND finished IS NULL"
         )
-        begun, first = which
         found = connection.execute(
             f"UPDATE ranges SET {change} {where}", (*values, begun, self.source, first)
         )

@@ -100,19 +100,13 @@ def require_own(folder: Path, checkpoint: Path | None) -> None:
     """Refuse a folder of another checkpoint, or one that is older or newer than its own."""
     from workbook.spark.checkpoints import place
 
-    mark = folder / MARK
-    if any(folder.glob("[!.]*")) and not (
-        mark.is_symlink() and checkpoint and os.readlink(mark) == str(checkpoint)
-    ):
+    mark, there = folder / MARK, any(folder.glob("[!.]*"))
+    came = str(os.readlink(mark)) if mark.is_symlink() else "something else"
+    if there and came != str(checkpoint):
         raise CannotGoOn(
-            f"Expected {folder} to be empty, or filled from this checkpoint, but "
-            + (
-                f"the checkpoint {os.readlink(mark)} has filled it: readers would find records "
-                "twice"
-                if mark.is_symlink()
-                else "it has files of something else"
-            )
-            + ". Use the --checkpoint that filled it, or another folder."
+            f"Expected {folder} to be empty, or filled from this checkpoint, but {came} has filled "
+            "it: readers would find records twice. Use the --checkpoint that filled it, or another "
+            "folder."
         )
     _, committed, planned = place(checkpoint) if checkpoint else ("", -1, -1)
     last = max((int(file.name.split(".")[0]) for file in (folder / LOG).glob("[0-9]*")), default=-1)
