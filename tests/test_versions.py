@@ -18,7 +18,7 @@ ACCEPTED: dict[str, tuple[int, str]] = {
     "active_groups": (3, "6ec4207f95ac"),
     "replicate": (1, "53440adeb647"),
     "ad_statistics": (3, "3becb826e1b8"),
-    "archive": (1, "d1b855c41429"),
+    "archive": (2, "bd6e849c4592"),
 }
 """Of each system the version, and the hash of what its pipeline is made of."""
 

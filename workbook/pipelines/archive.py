@@ -11,7 +11,7 @@ from workbook.sources.ad_actions import day_in_oslo, decoded, require_unknown
 from workbook.streams.events.ad_actions import HEAD, MAX_ARRIVAL_MS
 from workbook.streams.events.reasons import Reason
 
-VERSION = 1
+VERSION = 2
 
 
 def archived(raw: DataFrame, known: Callable[[], Mapping[int, str]]) -> DataFrame:
