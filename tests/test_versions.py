@@ -12,7 +12,7 @@ from workbook.systems import SYSTEMS
 PACKAGE = Path(__file__).parents[1] / "workbook"
 ROOMS = tuple(f"workbook.{room}." for room in ("streams.events", "sources", "tables", "pipelines"))
 ACCEPTED: dict[str, tuple[int, str]] = {
-    "page_views": (2, "45fd4f9c8f94"),
+    "page_views": (2, "6748f7d1785b"),
     "event_time_merge": (2, "3001af2e6154"),
     "share_holders": (3, "0f2b97a27152"),
     "active_groups": (3, "6ec4207f95ac"),
