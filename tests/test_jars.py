@@ -187,14 +187,15 @@ def test_an_interrupted_download_leaves_whole_files_only(
     assert jars.prefetch(lambda said: None, group) == len(left)
 
 
-@pytest.mark.parametrize("address", ["repo.example.org/maven", "ftp//x", "http://[bad"])
+@pytest.mark.parametrize("address", ["m_e:secret@repo.example.org/maven", "ftp//x", "http://[bad"])
 def test_an_address_that_is_none_is_named(
     cache: Path, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(jars.MIRROR, address)
     jars.locked("spark")[0].path.unlink()
-    with pytest.raises(JarsMissing, match="set WORKBOOK_MAVEN to its address"):
+    with pytest.raises(JarsMissing, match="set WORKBOOK_MAVEN to its address") as refused:
         jars.prefetch(lambda said: None)
+    assert "secret" not in str(refused.value)
 
 
 def test_a_cache_named_without_its_full_path_is_the_same_for_servers_elsewhere(

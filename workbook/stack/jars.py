@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import shutil
+import ssl
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -14,8 +15,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from urllib.parse import unquote, urlsplit, urlunsplit
-from urllib.request import Request, build_opener
+from urllib.request import HTTPSHandler, Request, build_opener
 from zipfile import ZipFile
+
+import certifi
 
 from workbook.errors import JarsDamaged, JarsMissing
 from workbook.stack.folders import cache_dir, room_in_cache
@@ -167,15 +170,26 @@ def download(jar: Jar) -> Iterator[bytes]:
         if parts.username:
             login = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
             asked.add_unredirected_header("Authorization", f"Basic {b64encode(login).decode()}")
-        with build_opener().open(asked, timeout=PATIENCE_S) as answer:
+        opener = build_opener(HTTPSHandler(context=_trust()))
+        with opener.open(asked, timeout=PATIENCE_S) as answer:
             while piece := answer.read(2**18):
                 yield piece
     except (OSError, HTTPException, ValueError) as error:
+        why = re.sub(r"[^\s'\"]*@", "…@", str(error))
         raise JarsMissing(
-            f"{jar.file_name} could not be fetched from {shown(root)} ({error}). Is there a "
+            f"{jar.file_name} could not be fetched from {shown(root)} ({why}). Is there a "
             "network? Behind a proxy set HTTPS_PROXY; with a mirror of your own set "
             f"{MIRROR} to its address. Then run: python -m workbook prefetch"
         ) from None
+
+
+@cache
+def _trust() -> ssl.SSLContext:
+    """Return whom this machine trusts; it takes a while to read, so not for each file."""
+    trusted = ssl.create_default_context()
+    if not trusted.cert_store_stats()["x509_ca"]:  # as of Python's own installer on a Mac
+        trusted.load_verify_locations(certifi.where())
+    return trusted
 
 
 def _fetch(wanted: Sequence[Jar], scratch: Path, progress: Progress) -> None:
