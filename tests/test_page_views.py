@@ -62,19 +62,17 @@ def test_views_are_counted_per_second_without_what_was_rejected(spark: SparkSess
     assert seconds == {ARRIVAL // 1000 + second: 8 for second in range(5)}
 
 
-@pytest.mark.parametrize(("partition", "events"), [(None, True), (None, False), (23, True)])
+@pytest.mark.parametrize("events", [True, False])
 def test_a_row_becomes_the_record_that_the_loop_would_send(
-    spark: SparkSession, partition: int | None, events: bool
+    spark: SparkSession, events: bool
 ) -> None:
     ids = [7, -1, 2**63 - 1]
     row: dict[str, Any] = {"second": ARRIVAL // 1000, "views": 3}
     schema = "second BIGINT, views BIGINT"
-    if partition is not None:
-        row, schema = row | {"partition": partition}, schema + ", partition INT"
     if events:
         row, schema = row | {"event_ids": ids}, schema + ", event_ids ARRAY<BIGINT>"
     found = metric_records(spark.createDataFrame([tuple(row.values())], schema)).collect()[0]
-    wanted = record(Metric(ARRIVAL // 1000, 3, partition), ids if events else ())
+    wanted = record(Metric(ARRIVAL // 1000, 3), ids if events else ())
     assert (found.key.encode(), found.value.encode()) == (wanted["key"], wanted["value"])
     headers = {h.key: bytes(h.value) for h in found.headers} if events else {}
     assert headers == wanted["headers"]

@@ -49,7 +49,7 @@ Ring = Sequence[tuple[int, int]]
 
 SCHEMA = StructType(
     [
-        *(StructField(name, LongType()) for name in ("first", "count", "written")),
+        *(StructField(name, LongType()) for name in ("first", "count")),
         *(StructField(name, StringType()) for name in ("ad", "day", "type", "source", "failure")),
         StructField("ended", BooleanType()),
     ]
@@ -124,8 +124,8 @@ def read_ranges(
 ) -> DataFrame:
     """Return the rows of these token ranges; a Spark partition has the rows of one range.
 
-    Out: ``first`` (the range's first token), ``ad``, ``day``, ``type``, ``source`` (string),
-    ``count``, and ``written``, when the count was written (ms). The last row of each range has
+    Out: ``first`` (the range's first token), ``ad``, ``day``, ``type``, ``source`` (string) and
+    ``count``. The last row of each range has
     ``ended`` true and no other values, but ``failure`` where the range couldn't be read: what went
     wrong there doesn't keep other ranges waiting. With ``strict`` the query fails instead.
     ``at`` is called with ``page`` behind each page. Raises ``CassandraUnreachable`` in a task if no
@@ -168,8 +168,7 @@ def _pages(legacy: Legacy, first: int, last: int) -> Iterator[list[tuple[Any, ..
     """Yield the rows of a range page by page, not faster than ``legacy.rate``."""
     session = _session(legacy)
     query = (
-        f"SELECT {', '.join(COLUMNS)}, writetime(count) FROM {legacy.table} "
-        "WHERE token(ad) > ? AND token(ad) <= ?"
+        f"SELECT {', '.join(COLUMNS)} FROM {legacy.table} WHERE token(ad) > ? AND token(ad) <= ?"
     )
     asked = _patiently(legacy, lambda: session.prepare(query)).bind((first, last))
     asked.fetch_size = PAGE
@@ -235,11 +234,9 @@ def _nothing(point: str) -> None:
 def _batch(
     first: int, rows: Sequence[tuple[Any, ...]], failure: str | None = None, *, ended: bool = False
 ) -> pa.RecordBatch:
-    names = (*COLUMNS, "written")
-    found: dict[str, list[Any]] = {name: [row[n] for row in rows] for n, name in enumerate(names)}
-    found["written"] = [None if at is None else at // 1000 for at in found["written"]]
+    found: dict[str, list[Any]] = {name: [row[n] for row in rows] for n, name in enumerate(COLUMNS)}
     if ended:
-        found = {name: [None] for name in names}
+        found = {name: [None] for name in COLUMNS}
     length = len(found["ad"])
     found |= {"first": [first] * length, "failure": [failure] * length, "ended": [ended] * length}
     return pa.RecordBatch.from_pydict({name: found[name] for name in _ARROW.names}, _ARROW)

@@ -158,8 +158,7 @@ class Started:
     """A running system: its query with its ``sinks``, and a table to show meanwhile.
 
     ``summary`` names the results at the end, once ``settle`` has waited a few seconds at most for
-    what is yet to be known. ``store`` is the file in which its table can be asked for. With
-    ``full_screen`` the table takes the whole terminal.
+    what is yet to be known. ``store`` is the file in which its table can be asked for.
     """
 
     running: Running
@@ -167,7 +166,6 @@ class Started:
     shown: Callable[[], Shown]
     summary: Callable[[], list[str]]
     store: Path | None = None
-    full_screen: bool = False
     settle: Callable[[], None] = lambda: None
 
 

@@ -28,9 +28,6 @@ POSITIONS = GeneratedStream(
     options=(
         Option("--positions", whole, "number of positions", default=1000),
         Option("--clients", whole, "number of clients who hold them", default=200),
-        Option("--closed-share", float, "of good events: they close a position", default=0.05),
-        Option("--moved-share", float, "of updates: they move it to another client", default=0.1),
-        Option("--swapped-share", float, "of updates: they change its ticker", default=0.1),
     ),
     compacted=True,
 )
