@@ -14,8 +14,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from workbook.errors import NoTopology
 from workbook.kafka.broker import Broker
 from workbook.pipelines.share_holders import us_share_holders
+from workbook.sources.formats import POSITIONS
 from workbook.sources.kafka import clamped_stream, kafka_stream
-from workbook.sources.positions import parse
 from workbook.spark.runner import Batch, Sink, start_query
 from workbook.spark.topology import OPERATOR, SHUFFLE, SINK, SOURCE, Node, Topology, topology
 from workbook.topics import Topic
@@ -121,7 +121,7 @@ def test_a_table_from_kafka_has_two_states_of_buckets(
     for number in range(9):
         producer.produce(positions.name, key=f"p{number}", value=json.dumps(share).encode())
     producer.flush()
-    changes = us_share_holders(parse(kafka_stream(spark, broker, positions.name)))
+    changes = us_share_holders(POSITIONS.parse(kafka_stream(spark, broker, positions.name)))
     with start_query(changes, [Nowhere()], tmp_path) as running:
         running.process_all()
         graph = topology(running.query)

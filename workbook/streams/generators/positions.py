@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,16 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from workbook.kafka.partitioning import partition_of
-from workbook.streams.events.positions import MAX_AMOUNT, MAX_POSITION_BYTES, Exchange
+from workbook.streams.events.positions import MAX_AMOUNT, MAX_POSITION_BYTES, Exchange, Position
 from workbook.streams.events.reasons import Reason
 from workbook.streams.generators.streams import (
     Ints,
+    Kinds,
     PacedStream,
-    Spoil,
     changed,
     encode,
-    require_ids,
-    spoiled,
     without,
 )
 
@@ -37,10 +36,8 @@ LARGEST = 10_000
 """Amounts are drawn from 1 to this."""
 
 _TICKERS, _EXCHANGES = (pa.array(column) for column in zip(*SHARES, strict=True))
-_ENDS = pa.array(f',"exchange":"{exchange}"}}' for _, exchange in SHARES)
-_MIDDLES = pa.array(f'","ticker":"{ticker}","amount":' for ticker, _ in SHARES)
 
-SPOILED: tuple[tuple[Reason, Spoil], ...] = (
+SPOILED: Kinds = (
     (Reason.NO_KEY, lambda key, position: (b"", encode(position))),
     (Reason.NO_KEY, lambda key, position: (b"\xff" + (key or b""), encode(position))),
     (Reason.TOO_LARGE, changed(note="." * MAX_POSITION_BYTES)),
@@ -73,26 +70,18 @@ class PositionStream(PacedStream):
     how many. Of the good events ``closed_share`` are tombstones; the next event of that position
     opens it again. Between two events of a position it moves to another client with a
     probability of about ``moved_share``, and becomes one in another share with ``swapped_share``
-    (both hold up to 0.5; above it they are less). ``duplicate_share`` of the good events are sent
-    twice in a row, as by a producer that tries again. ``bad_share`` of all events are bad, of
-    every kind in SPOILED. A position stays on one of the ``partitions``: the one that Kafka's
-    Java client chooses for its key. Raises NoSuchStream for values that describe no stream.
+    (both hold up to 0.5; above it they are less). A position stays on one of the ``partitions``:
+    the one that Kafka's Java client chooses for its key.
     """
+
+    BAD: ClassVar[Kinds] = SPOILED
+    COUNTS: ClassVar[tuple[str, ...]] = ("partitions", "positions", "clients")
 
     positions: int = 1000
     clients: int = 200
     closed_share: float = 0.05
     moved_share: float = 0.1
     swapped_share: float = 0.1
-    duplicate_share: float = 0.0
-    bad_share: float = 0.0
-
-    def __post_init__(self) -> None:
-        self._need_shares(
-            "closed_share", "moved_share", "swapped_share", "duplicate_share", "bad_share"
-        )
-        self._need_at_least_one("partitions", "positions", "clients")
-        _ = self.curve  # refuses a rate that cannot be
 
     def expected(self, first: int, last: int) -> pd.DataFrame:
         """Return the facts of the messages for ids ``first`` to ``last`` (excluded).
@@ -114,23 +103,17 @@ class PositionStream(PacedStream):
         The key is the position's id, a null value its tombstone.
         """
         ids = self._sent(first, last)
-        facts = self._facts(ids)
-        keys = _keys(self.positions).take(pa.array(self._index(ids))).cast(pa.binary())
-        kinds, how = self._spoiled(ids), [how for _, how in SPOILED]
-        keys, values = spoiled(keys, self._values(ids), kinds, how)
-        tombstone = pa.array(self._closed(ids) & (kinds < 0))
-        values = pc.if_else(tombstone, pa.scalar(None, pa.binary()), values)
-        return facts.append_column("key", keys).append_column("value", values)
-
-    def _sent(self, first: int, last: int) -> Ints:
-        """Return the event id of each message."""
-        require_ids(first, last)
-        ids = np.arange(first, last)
-        again = (self._draw("again", ids) < self.duplicate_share) & (self._spoiled(ids) < 0)
-        return np.repeat(ids, 1 + again)
+        index = self._index(ids)
+        share = pa.array(self._share(ids, index))
+        said = (self._names(ids, index), _TICKERS.take(share), pa.array(self._amount(ids)))
+        positions = map(Position, *(each.to_pylist() for each in (*said, _EXCHANGES.take(share))))
+        keys = _keys(self.positions).take(pa.array(index)).cast(pa.binary())
+        record = self._records(ids, keys.to_pylist(), positions)
+        value = _only(pa.array(~self._closed(ids) | (self._kinds(ids) >= 0)), record["value"])
+        return self._facts(ids).append_column("key", record["key"]).append_column("value", value)
 
     def _facts(self, ids: Ints) -> pa.Table:
-        index, kinds = self._index(ids), self._spoiled(ids)
+        index, kinds = self._index(ids), self._kinds(ids)
         share, deleted = self._share(ids, index), (kinds >= 0) | self._closed(ids)
         there, key = pa.array(~deleted), pa.array(~np.isin(kinds, NO_KEY))
         return pa.table(
@@ -144,23 +127,10 @@ class PositionStream(PacedStream):
                 "amount": _only(there, pa.array(self._amount(ids))),
                 "exchange": _only(there, _EXCHANGES.take(pa.array(share))),
                 "deleted": pa.array(deleted),
-                "reason": _REASONS.take(pa.array(np.where(kinds < 0, len(SPOILED), kinds))),
+                "reason": pa.array(self._reasons(ids), pa.string()),
                 "duplicate": pa.array(np.diff(ids, prepend=-1) == 0),
             }
         )
-
-    def _values(self, ids: Ints) -> pa.Array:
-        """Join the JSON of Position.to_json from whole columns."""
-        index = self._index(ids)
-        share = pa.array(self._share(ids, index))
-        return pc.binary_join_element_wise(
-            '{"client":"',
-            self._names(ids, index),
-            _MIDDLES.take(share),
-            pa.array(self._amount(ids)).cast(pa.string()),
-            _ENDS.take(share),
-            "",
-        ).cast(pa.binary())
 
     def _index(self, ids: Ints) -> Ints:
         """Return the number of each event's position."""
@@ -188,13 +158,6 @@ class PositionStream(PacedStream):
 
     def _closed(self, ids: Ints) -> npt.NDArray[np.bool_]:
         return self._draw("closed", ids) < self.closed_share
-
-    def _spoiled(self, ids: Ints) -> Ints:
-        """Return the index into SPOILED, or -1 for a good event."""
-        return self._kind_of_bad(ids, len(SPOILED), self.bad_share)
-
-
-_REASONS = pa.array([*(reason.value for reason, _ in SPOILED), None], pa.string())
 
 
 def _only(mask: pa.Array, column: pa.Array) -> pa.Array:

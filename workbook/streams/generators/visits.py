@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,19 +10,22 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbook.errors import NoSuchStream
 from workbook.kafka.partitioning import partition_of
 from workbook.streams.events.reasons import Reason
-from workbook.streams.events.visits import MAX_CENTS, MAX_MESSAGE_BYTES, Heartbeat
+from workbook.streams.events.visits import (
+    MAX_CENTS,
+    MAX_MESSAGE_BYTES,
+    Heartbeat,
+    OrderMessage,
+    TrackingMessage,
+)
 from workbook.streams.generators.streams import (
     Ints,
+    Kinds,
     PacedStream,
     RateCurve,
-    Spoil,
     changed,
     encode,
-    require_ids,
-    spoiled,
     without,
 )
 
@@ -37,7 +40,7 @@ class Kind(StrEnum):
     ORDERS = "orders"
 
 
-SPOILED: tuple[tuple[Reason, Spoil], ...] = (
+SPOILED: Kinds = (
     (Reason.NO_KEY, lambda key, message: (None, encode(message))),
     (Reason.NO_KEY, lambda key, message: (b"\xff" + (key or b""), encode(message))),
     (Reason.OTHER_KEY, lambda key, message: ((key or b"") + b"x", encode(message))),
@@ -66,11 +69,14 @@ class VisitStream(PacedStream):
     ``heartbeat_s`` seconds (0: never) each partition gets a heartbeat.
 
     Of the good messages ``late_share`` have an event time of up to ``late_by_ms`` before their
-    place in the stream, and ``duplicate_share`` are sent twice. ``bad_share`` of all are bad, of
-    every kind in SPOILED. For ``gap_s`` of every ``gap_every_s`` seconds nothing but heartbeats
+    place in the stream. For ``gap_s`` of every ``gap_every_s`` seconds nothing but heartbeats
     comes. An ssid stays on the partition that Kafka's Java client chooses. The record's timestamp
-    is its event time. Raises NoSuchStream for values that describe no stream.
+    is its event time.
     """
+
+    BAD: ClassVar[Kinds] = SPOILED
+    COUNTS: ClassVar[tuple[str, ...]] = ("partitions", "pages", "late_by_ms")
+    FROM_0: ClassVar[tuple[str, ...]] = ("visit_s", "heartbeat_s", "tracking_rate")
 
     kind: Kind = Kind.TRACKING
     tracking_rate: float = 0.0
@@ -80,18 +86,8 @@ class VisitStream(PacedStream):
     orphan_share: float = 0.0
     late_share: float = 0.0
     late_by_ms: int = 30_000
-    duplicate_share: float = 0.0
-    bad_share: float = 0.0
     gap_every_s: float = 0.0
     gap_s: float = 0.0
-
-    def __post_init__(self) -> None:
-        self._need_shares("late_share", "duplicate_share", "bad_share", "orphan_share")
-        self._need_at_least_one("partitions", "pages", "late_by_ms")
-        for name in ("visit_s", "heartbeat_s", "tracking_rate"):
-            if getattr(self, name) < 0:
-                raise NoSuchStream(f"{name} must be 0 or more, got {getattr(self, name)}")
-        _ = self.curve  # refuses a rate that cannot be
 
     @property
     def curve(self) -> RateCurve:
@@ -113,16 +109,19 @@ class VisitStream(PacedStream):
     def block(self, first: int, last: int) -> pa.Table:
         """Return the messages and heartbeats: event_id, partition, arrival (ms), key and value."""
         ids = self._sent(first, last)
-        facts, how = self._facts(ids), [how for _, how in SPOILED]
-        ssids = facts["ssid"].combine_chunks().cast(pa.binary())
-        keys, values = spoiled(ssids, self._values(facts), self._spoiled(ids), how)
+        facts, kind = self._facts(ids), self.kind is Kind.TRACKING
+        more = ("page",) if kind else ("order_id", "cents")
+        names = ("event_id", "ssid", "timestamp", *more)
+        said = map(
+            TrackingMessage if kind else OrderMessage, *(facts[n].to_pylist() for n in names)
+        )
+        keys = facts["ssid"].cast(pa.binary()).to_pylist()
         messages = pa.table(
             {
                 "event_id": facts["event_id"],
                 "partition": facts["partition"],
                 "arrival": facts["timestamp"],
-                "key": keys,
-                "value": values,
+                **self._records(ids, keys, said),
                 "sent": pa.array(self.arrivals(ids)),
             }
         )
@@ -131,15 +130,8 @@ class VisitStream(PacedStream):
 
     # --- messages ---------------------------------------------------------------------------
 
-    def _sent(self, first: int, last: int) -> Ints:
-        """Return the event id of each message."""
-        require_ids(first, last)
-        ids = np.arange(first, last)
-        again = (self._draw("again", ids) < self.duplicate_share) & (self._spoiled(ids) < 0)
-        return np.repeat(ids, 1 + again)
-
     def _facts(self, ids: Ints) -> pa.Table:
-        tracking, kinds = self.kind is Kind.TRACKING, self._spoiled(ids)
+        tracking, kinds = self.kind is Kind.TRACKING, self._kinds(ids)
         ssids = self._ssids(ids)
         late = (self._draw("late", ids) < self.late_share) & (kinds < 0)
         by = 1 + self._hash("late by", ids) % self.late_by_ms
@@ -148,7 +140,6 @@ class VisitStream(PacedStream):
         pages = pa.array(PAGES).take(pa.array(self._hash("page", ids) % len(PAGES)))
         orders = pc.binary_join_element_wise("o", numbers.cast(pa.string()), "")
         cents = pa.array(100 + self._hash("cents", ids) % 20_000)
-        reasons = pa.array([*(reason.value for reason, _ in SPOILED), None])
         return pa.table(
             {
                 "type": pa.array(["tracking" if tracking else "order"] * len(ids)),
@@ -161,9 +152,7 @@ class VisitStream(PacedStream):
                 "page": pages if tracking else none,
                 "order_id": none if tracking else orders,
                 "cents": pa.nulls(len(ids), pa.int64()) if tracking else cents,
-                "reason": pa.array(reasons).take(
-                    pa.array(np.where(kinds < 0, len(SPOILED), kinds))
-                ),
+                "reason": pa.array(self._reasons(ids), pa.string()),
                 "duplicate": pa.array(np.diff(ids, prepend=-1) == 0),
             }
         )
@@ -189,23 +178,6 @@ class VisitStream(PacedStream):
         seconds = (self.arrivals(ids) - self.start_ms) / 1000
         newest = np.maximum((seconds * rate).astype(np.int64) - 1, 0) // self.pages
         return np.maximum(newest - before, 0)
-
-    def _values(self, facts: pa.Table) -> pa.Array:
-        """Join the JSON of ``to_json`` from whole columns."""
-        text = {name: facts[name].combine_chunks().cast(pa.string()) for name in facts.column_names}
-        if self.kind is Kind.TRACKING:
-            ends: list[Any] = [',"page":"', text["page"], '"}']
-        else:
-            ends = [',"order_id":"', text["order_id"], '","cents":', text["cents"], "}"]
-        parts = [
-            *('{"type":"', text["type"], '","event_id":', text["event_id"]),
-            *(',"ssid":"', text["ssid"], '","timestamp":', text["timestamp"], *ends),
-        ]
-        return pc.binary_join_element_wise(*parts, "").cast(pa.binary())
-
-    def _spoiled(self, ids: Ints) -> Ints:
-        """Return the index into SPOILED, or -1 for a good message."""
-        return self._kind_of_bad(ids, len(SPOILED), self.bad_share)
 
     # --- heartbeats -------------------------------------------------------------------------
 
