@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from workbook.classroom.table_pictures import Compacted, starts
-from workbook.streams.events.group_fields import key_fields, value_fields
+from workbook.streams.events.group_records import key_fields, value_fields
 from workbook.views.checkpoint import checkpoint
 from workbook.views.compaction import (
     ACTIVE,
