@@ -15,7 +15,7 @@ ACCEPTED: dict[str, tuple[int, str]] = {
     "page_views": (2, "a15186938392"),
     "event_time_merge": (2, "35e6d87a1460"),
     "share_holders": (3, "5e8c03922e55"),
-    "active_groups": (3, "6ec4207f95ac"),
+    "active_groups": (3, "cfe51a49c90b"),
     "replicate": (1, "ebff961e75fd"),
     "ad_statistics": (3, "467844697461"),
     "archive": (1, "a2b867d3c610"),
