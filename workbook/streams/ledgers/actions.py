@@ -15,7 +15,7 @@ LOST, TWICE, UNACCOUNTED, LETTERS = "lost", "counted twice", "unaccounted", "let
 VIEWERS, OTHER = "viewers wrong", "of another record"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ActionsVerdict(Findings):
     """Each anomaly with its rows; the column ``events`` says of how many events each row is.
 
@@ -34,28 +34,14 @@ class ActionsVerdict(Findings):
         VIEWERS: "a viewer too many or too few of an ad on a day",
     }
 
+    faults: ClassVar = tuple(meanings)
+
     messages: int
-    found: Mapping[str, pd.DataFrame]
-    notes: list[str]
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return the number of events of each anomaly."""
-        return {name: int(rows["events"].sum()) for name, rows in self.found.items()}
-
-    @property
-    def clean(self) -> bool:
-        """Return True if there is no anomaly."""
-        return not any(self.counts.values())
 
     @property
     def headline(self) -> str:
         """Return the number of each anomaly, in a line."""
-        counts = ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
-        return f"{counts}; {self.messages:,} messages"
-
-    def _rows(self, name: str) -> pd.DataFrame:
-        return self.found[name]
+        return f"{super().headline}; {self.messages:,} messages"
 
     def _headline(self) -> str:
         return f"{super()._headline()}: {self.headline}"
@@ -105,7 +91,7 @@ def judge(
         wrong = (days["expected"] - days["found"]).abs()
         anomalies[VIEWERS] = days.assign(events=wrong)[wrong > 0]
     notes = [] if letters is not None else ["Dead letters were not judged: none were given."]
-    return ActionsVerdict(len(expected), anomalies, notes)
+    return ActionsVerdict(found=anomalies, notes=notes, messages=len(expected))
 
 
 def _by_key(expected: pd.Series, found: pd.Series) -> pd.DataFrame:

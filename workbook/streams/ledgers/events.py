@@ -1,7 +1,7 @@
 """Judges what was observed by what was generated, event id by event id."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -23,9 +23,9 @@ MEANINGS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Verdict(Findings):
-    """Each anomaly with the very events, as a DataFrame; empty where all is well.
+    """Each anomaly with the very events.
 
     ``lost`` (a row per event): event_id, timestamp and what else the ledger knows, sent, observed.
     ``duplicated``, ``unexpected`` (a row per surplus observation): the observed columns and
@@ -43,19 +43,11 @@ class Verdict(Findings):
 
     expected: int
     observed: int
-    lost: pd.DataFrame
-    too_late: pd.DataFrame
-    duplicated: pd.DataFrame
-    unexpected: pd.DataFrame
-    misrouted: pd.DataFrame
-    late: pd.DataFrame
-    out_of_order: pd.DataFrame
-    notes: list[str] = field(default_factory=list)
 
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of each anomaly; an event counts as often as it's missing."""
-        missing = {name: getattr(self, name) for name in ("lost", "too_late")}
+        missing = {name: self.found[name] for name in ("lost", "too_late")}
         return super().counts | {
             name: int((rows["sent"] - rows["observed"]).sum()) for name, rows in missing.items()
         }
@@ -107,20 +99,17 @@ class Ledger:
         out_of_order = self._out_of_order(seen, places)
         missing, letters = self._missing(times), _too_late(rejected)
         excused = missing["event_id"].isin(letters)
-        return Verdict(
-            expected=int(self._due.sum()),
-            observed=len(seen),
-            lost=missing[~excused],
-            too_late=missing[excused],
-            duplicated=self._duplicated(seen, places, times),
-            unexpected=seen[~known],
-            misrouted=self._misrouted(rejected),
-            late=out_of_order[out_of_order["behind_ms"] > self.lateness_ms],
-            out_of_order=out_of_order,
-            notes=[]
-            if rejected is not None
-            else ["Dead letters were not judged: none were given."],
-        )
+        found = {
+            "lost": missing[~excused],
+            "too_late": missing[excused],
+            "duplicated": self._duplicated(seen, places, times),
+            "unexpected": seen[~known],
+            "misrouted": self._misrouted(rejected),
+            "late": out_of_order[out_of_order["behind_ms"] > self.lateness_ms],
+            "out_of_order": out_of_order,
+        }
+        notes = [] if rejected is not None else ["Dead letters were not judged: none were given."]
+        return Verdict(found=found, notes=notes, expected=int(self._due.sum()), observed=len(seen))
 
     def _missing(self, times: np.ndarray) -> pd.DataFrame:
         missing = times < self._due

@@ -1,7 +1,7 @@
 """Judges a table of groups by what they have committed, and by the admin client's answer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pandas as pd
@@ -24,9 +24,9 @@ Rows = Mapping[str, Mapping[str, Any]]
 """A row by its group."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GroupsVerdict(Findings):
-    """Each anomaly with the very rows, as a DataFrame; empty where all is well. All are faults.
+    """Each anomaly with the very rows. All are faults.
 
     Columns: group, topic, partition, ``committed`` or ``admin`` (an offset), ``observed`` (that in
     the table); of ``nameless``: group; of the last two: as ``differing_rows`` has them.
@@ -38,19 +38,6 @@ class GroupsVerdict(Findings):
 
     expected: int
     observed: int
-    missing: pd.DataFrame
-    stale: pd.DataFrame
-    unexpected: pd.DataFrame
-    nameless: pd.DataFrame
-    differing: pd.DataFrame
-    unpublished: pd.DataFrame = field(default_factory=pd.DataFrame)
-    outdated: pd.DataFrame = field(default_factory=pd.DataFrame)
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def headline(self) -> str:
-        """Return the number of each anomaly in words."""
-        return ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
 
     def _headline(self) -> str:
         held = f"{self.expected:,} partitions committed, {self.observed:,} in the table"
@@ -67,15 +54,16 @@ def judge(expected: pd.DataFrame, observed: pd.DataFrame, admin: pd.DataFrame) -
     asked = _beside(admin, "admin", observed)
     known = set(observed.loc[observed["described"].astype(bool), "group"])
     described = sorted(set(expected.loc[expected["described"].astype(bool), "group"]))
-    return GroupsVerdict(
-        len(expected),
-        len(observed),
-        missing=both[both["observed"].isna()],
-        stale=both[both["observed"].notna() & both["committed"].notna() & _differ(both)],
-        unexpected=both[both["committed"].isna()],
-        nameless=pd.DataFrame({"group": [name for name in described if name not in known]}),
-        differing=asked[_differ(asked)],
-    )
+    found = {
+        "missing": both[both["observed"].isna()],
+        "stale": both[both["observed"].notna() & both["committed"].notna() & _differ(both)],
+        "unexpected": both[both["committed"].isna()],
+        "nameless": pd.DataFrame({"group": [name for name in described if name not in known]}),
+        "differing": asked[_differ(asked)],
+        "unpublished": pd.DataFrame(),
+        "outdated": pd.DataFrame(),
+    }
+    return GroupsVerdict(found=found, expected=len(expected), observed=len(observed))
 
 
 def differing_rows(table: Rows, copy: Rows) -> pd.DataFrame:
