@@ -5,8 +5,6 @@ So ``token(key) > a AND token(key) <= b`` is a part of the table that can be rea
 nodes that have it. A read in the order of keys would ask all nodes for everything.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,7 +54,7 @@ SCHEMA = StructType(
 )
 _ARROW = to_arrow_schema(SCHEMA)
 
-_sessions: dict[tuple[int, str], Session] = {}
+_sessions: dict[tuple[int, str], "Session"] = {}
 """A session for each process and cluster: it takes a second to connect."""
 
 
@@ -203,7 +201,7 @@ def _patiently(legacy: Legacy, ask: Callable[[], Any]) -> Any:
         time.sleep(0.5)
 
 
-def _session(legacy: Legacy) -> Session:
+def _session(legacy: Legacy) -> "Session":
     from cassandra import DriverException
     from cassandra.cluster import NoHostAvailable
 
