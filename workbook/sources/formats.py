@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from workbook.sources.records import Format
+from workbook.sources.records import Format, texts
 from workbook.streams.events.clicks import Click
 from workbook.streams.events.positions import MAX_POSITION_BYTES, Position
 from workbook.streams.events.visits import (
@@ -23,11 +23,7 @@ from workbook.streams.events.visits import (
 
 
 def _no_texts(keys: pa.Array, positions: list[Any]) -> pa.Array:
-    try:
-        keys.cast(pa.string())
-    except pa.ArrowInvalid:
-        return pa.array([True] * len(keys))  # judge them all: one of them is no UTF-8
-    return pc.equal(pc.fill_null(pc.binary_length(keys), 0), 0)
+    return pc.equal(pc.fill_null(pc.binary_length(texts(keys)), 0), 0)
 
 
 def _no_ssids(keys: pa.Array, messages: list[Any]) -> pa.Array:

@@ -196,7 +196,7 @@ def _column(
     if field in RECORD or field == "now":
         return batch.column(field)
     if field == form.key_field:
-        return _text(batch.column("key"))
+        return texts(batch.column("key"))
     kind = _ARROW[form.types[field]]
     if field == "deleted":
         return pa.array([e is None for e in events], kind)
@@ -210,7 +210,7 @@ def _column(
         return pa.array([getattr(e, field, None) for e in events], kind)
 
 
-def _text(keys: pa.Array) -> pa.Array:
+def texts(keys: pa.Array) -> pa.Array:
     """Decode keys as text; null where one isn't UTF-8."""
     try:
         return keys.cast(pa.string())

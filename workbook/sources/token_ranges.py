@@ -202,19 +202,11 @@ def _patiently(legacy: Legacy, ask: Callable[[], Any]) -> Any:
 
 
 def _session(legacy: Legacy) -> "Session":
-    from cassandra import DriverException
-    from cassandra.cluster import NoHostAvailable
-
     mine = (os.getpid(), legacy.contact_points)
     if mine not in _sessions:
-        deadline = time.monotonic() + legacy.patience
-        while mine not in _sessions:
-            try:
-                _sessions[mine] = connect(legacy.contact_points, by=legacy.login)
-            except (NoHostAvailable, DriverException) as error:
-                if time.monotonic() > deadline:
-                    raise _silent(legacy, error) from None
-                time.sleep(0.5)
+        _sessions[mine] = _patiently(
+            legacy, lambda: connect(legacy.contact_points, by=legacy.login)
+        )
     return _sessions[mine]
 
 

@@ -94,7 +94,7 @@ class AdActionStream(PacedStream):
         (in Oslo), fate, reason (of those rejected or too old, else None), and again: True where a
         message is repeated beyond the horizon. A bad message has the facts that it was made from.
         """
-        facts = self._facts(first, stop)
+        facts = self._columns(first, stop)
         reasons = self._why_rejected(facts)
         waited = facts["arrival"] - self.arrivals(facts["event_id"])
         repeated = facts["number"] != facts["event_id"]
@@ -120,7 +120,7 @@ class AdActionStream(PacedStream):
 
     def block(self, first: int, last: int) -> pa.Table:
         """Return the messages: event_id, partition, arrival (ms), key (always null) and value."""
-        facts = self._facts(first, last)
+        facts = self._columns(first, last)
         columns = {name: pa.array(facts[name]) for name in ("event_id", "partition", "arrival")}
         good, bad = self._values(facts), pa.array(self._bad_values(facts), pa.binary())
         values = pc.replace_with_mask(good, pa.array(facts["kind"] >= 0), bad)
@@ -128,7 +128,7 @@ class AdActionStream(PacedStream):
 
     # --- what a message says ----------------------------------------------------------------
 
-    def _facts(self, first: int, last: int) -> dict[str, Ints]:
+    def _columns(self, first: int, last: int) -> dict[str, Ints]:
         """Return columns of numbers; ad, type, source and browser are places in their arrays."""
         require_ids(first, last)
         numbers = np.arange(first, last)

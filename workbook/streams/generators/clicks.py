@@ -6,15 +6,15 @@ from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
-import pyarrow as pa
 
 from workbook.kafka.partitioning import partition_of
 from workbook.streams.events.clicks import MAX_AHEAD_MS, Click, ClickType
 from workbook.streams.events.reasons import Reason
 from workbook.streams.generators.streams import (
+    Facts,
     Ints,
     Kinds,
+    Messages,
     PacedStream,
     RateCurve,
     changed,
@@ -37,7 +37,8 @@ PAGES = (
 ACTIONS = ["add-to-basket"] * 3 + ["remove-from-basket", "add-to-wishlist", "order"]
 NAMES = [(ClickType.PAGE, page) for page in PAGES] + [(ClickType.ACTION, a) for a in ACTIONS]
 
-_TYPES, _NAMES = (np.array(column, object) for column in zip(*NAMES, strict=True))
+_TYPES = np.array([kind.value for kind, _ in NAMES], object)
+_NAMES = np.array([name for _, name in NAMES], object)
 
 KEYLESS = -1
 """The partition of a visitor without a key: chosen for each event."""
@@ -74,6 +75,10 @@ class ClickStream(PacedStream):
     events later. A visitor's tab, the key, stays on one of the ``partitions``: the one that the
     partitioner of Kafka's Java client and of the package's producers chooses (murmur2). Visitors
     without a tab are spread over all.
+
+    Facts: event_id, partition, arrival and timestamp (ms), reason (None when good), duplicate
+    (bool), click_type (as generated, also where the message is bad). Duplicates are with the ids
+    at which they fall due.
     """
 
     BAD: ClassVar[Kinds] = SPOILED
@@ -92,46 +97,24 @@ class ClickStream(PacedStream):
         """Return the number of events per virtual second, over time."""
         return RateCurve(self.rate, self.daily, self.day_s, self.gap_every_s, self.gap_s)
 
-    def expected(self, first: int, last: int) -> pd.DataFrame:
-        """Return the facts of the messages for ids ``first`` to ``last`` (excluded), for a Ledger.
-
-        A row per message, in the order of sending: event_id, partition, arrival and timestamp
-        (ms), reason (None when good), duplicate (bool), click_type (as generated, also where
-        the message is bad). The duplicates that fall due within these ids are in, those of
-        earlier ids too: blocks side by side give the whole stream.
-        """
-        places, ids = self._messages(first, last)
-        facts = {
+    def _facts(self, places: Ints, ids: Ints) -> Facts:
+        return {
             "event_id": ids,
             "partition": self._partitions(ids),
             "arrival": self.arrivals(places),
             "timestamp": self._timestamps(ids),
             "reason": self._reasons(ids),
             "duplicate": places != ids,
-            "click_type": _TYPES[self._name(ids)].astype(str).astype(object),
+            "click_type": _TYPES[self._name(ids)],
         }
-        return pd.DataFrame(facts)
 
-    def block(self, first: int, last: int) -> pa.Table:
-        """Return the messages: the columns of ``expected``, and key and value (bytes or null).
-
-        The key is the visitor's tab id; visitors without one have none.
-        """
-        facts = self.expected(first, last)
-        ids = facts["event_id"].to_numpy()
-        at, names = self._visitor(ids), self._name(ids)
+    def _messages(self, ids: Ints, facts: Facts) -> Messages:
+        at, times = self._visitor(ids), facts["timestamp"].tolist()
         browsers, tabs, keys = (each[at] for each in _visitors(self.seed, self.visitors))
-        times = facts["timestamp"].tolist()
-        clicks = map(Click, ids.tolist(), _TYPES[names], _NAMES[names], times, browsers, tabs)
-        table = pa.table({name: pa.array(facts[name], from_pandas=True) for name in facts})
-        for text in ("reason", "click_type"):  # of no type where there is none to look at
-            column = table.column_names.index(text)
-            table = table.set_column(column, text, table[text].cast(pa.string()))
-        for name, column in self._records(ids, keys, clicks).items():
-            table = table.append_column(name, column)
-        return table
+        kinds, names = map(ClickType, facts["click_type"]), _NAMES[self._name(ids)]
+        return keys, map(Click, ids.tolist(), kinds, names, times, browsers, tabs)
 
-    def _messages(self, first: int, last: int) -> tuple[Ints, Ints]:
+    def _sent(self, first: int, last: int) -> tuple[Ints, Ints]:
         """Return each message's place (the id at whose arrival it is sent) and its event id."""
         require_ids(first, last)
         ids = np.arange(max(first - MAX_BEHIND, 0), last)

@@ -2,7 +2,7 @@
 
 import math
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, ClassVar, Self
@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import msgspec
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
 
 from workbook.errors import NoSuchStream
@@ -20,6 +21,12 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.floating]
 
 STEPS_PER_DAY = 1440
+
+Facts = Mapping[str, Any]
+"""Columns of facts by name: of NumPy, texts as objects, or of pandas."""
+
+Messages = tuple[Iterable[Any], Iterable[Event | None]]
+"""Keys (bytes or None) and events, None for a tombstone."""
 
 Fields = dict[str, Any]
 Record = tuple[bytes | None, bytes | None]
@@ -172,12 +179,39 @@ class PacedStream:
         """Draw numbers evenly spread between 0 and 1 (exclusive)."""
         return (hashed(self.seed, what, ids) >> 10) * 2.0**-53
 
-    def _sent(self, first: int, last: int) -> Ints:
-        """Return the event id of each message."""
+    def expected(self, first: int, last: int) -> pd.DataFrame:
+        """Return the facts of the messages for ids ``first`` to ``last`` (excluded).
+
+        A row per message, in the order of sending; the class says which columns. Blocks side by
+        side give the whole stream.
+        """
+        return pd.DataFrame(self._facts(*self._sent(first, last)))
+
+    def block(self, first: int, last: int) -> pa.Table:
+        """Return the messages: the columns of ``expected``, and key and value (bytes or null)."""
+        places, ids = self._sent(first, last)
+        facts = self._facts(places, ids)
+        columns = {
+            name: pa.array(column, pa.string() if column.dtype == object else None)
+            for name, column in facts.items()
+        }
+        return pa.table({**columns, **self._records(ids, *self._messages(ids, facts))})
+
+    def _facts(self, places: Ints, ids: Ints) -> Facts:
+        """Return what is to be known of messages."""
+        raise NotImplementedError
+
+    def _messages(self, ids: Ints, facts: Facts) -> Messages:
+        """Return the keys and the events of messages, as if all were good."""
+        raise NotImplementedError
+
+    def _sent(self, first: int, last: int) -> tuple[Ints, Ints]:
+        """Return each message's place, the id at whose arrival it is sent, and its event id."""
         require_ids(first, last)
         ids = np.arange(first, last)
         again = (self._draw("again", ids) < self.duplicate_share) & (self._kinds(ids) < 0)
-        return np.repeat(ids, 1 + again)
+        sent = np.repeat(ids, 1 + again)
+        return sent, sent
 
     def _kinds(self, ids: Ints) -> Ints:
         """Return the place in BAD, or -1 for a good event."""
@@ -190,14 +224,15 @@ class PacedStream:
         return np.array([*values, None], object)[self._kinds(ids)]
 
     def _records(
-        self, ids: Ints, keys: Iterable[bytes | None], events: Iterable[Event]
+        self, ids: Ints, keys: Iterable[bytes | None], events: Iterable[Event | None]
     ) -> dict[str, pa.Array]:
         """Return the columns key and value, both spoiled where an event is bad."""
-        found, values, kinds = list(keys), [event.to_json() for event in events], self._kinds(ids)
+        found, kinds = list(keys), self._kinds(ids)
+        values = [None if event is None else event.to_json() for event in events]
         for row in np.flatnonzero(kinds >= 0).tolist():
-            _, spoil = self.BAD[kinds[row]]
-            found[row], spoilt = spoil(found[row], msgspec.json.decode(values[row]))
-            values[row] = spoilt
+            if (good := values[row]) is not None:
+                _, spoil = self.BAD[kinds[row]]
+                found[row], values[row] = spoil(found[row], msgspec.json.decode(good))
         return {"key": pa.array(found, pa.binary()), "value": pa.array(values, pa.binary())}
 
 

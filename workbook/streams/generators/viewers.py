@@ -1,19 +1,18 @@
 """Demographics of invented users: each record a function of the stream's parameters and its id."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from workbook.kafka.partitioning import partition_of
 from workbook.streams.events.viewers import TRAITS, UNKNOWN, Viewer
 from workbook.streams.generators.streams import (
+    Facts,
     Ints,
     Kinds,
+    Messages,
     PacedStream,
     changed,
     encode,
@@ -35,6 +34,9 @@ class ViewerStream(PacedStream):
 
     Of the records, ``bad_share`` have no traits that can be read, and ``duplicate_share`` are sent
     twice, bad ones too. Of the changes, ``erased_share`` are tombstones.
+
+    Facts: event_id, arrival (ms), user, partition, deleted (bool: a tombstone), age_group, gender
+    and region. Traits that can't be read, and those of a tombstone, are ``unknown``.
     """
 
     BAD: ClassVar[Kinds] = SPOILED
@@ -44,32 +46,13 @@ class ViewerStream(PacedStream):
     erased_share: float = 0.2
     bad_share: float = 0.05
 
-    def expected(self, first: int, last: int) -> pd.DataFrame:
-        """Return the facts of the messages for ids ``first`` to ``last`` (excluded), a row each.
-
-        event_id, arrival (ms), user, partition, deleted (bool: a tombstone), age_group, gender and
-        region. Traits that can't be read, and those of a tombstone, are ``unknown``.
-        """
-        return pd.DataFrame(self._facts(self._sent(first, last)))
-
-    def block(self, first: int, last: int) -> pa.Table:
-        """Return the messages: event_id, partition, arrival (ms), key and value (null: erased)."""
-        facts = self._facts(self._sent(first, last))
-        drawn = self._drawn(facts["event_id"])
-        viewers = map(Viewer, *drawn.values())
-        record = self._records(facts["event_id"], _keys(facts["user"]), viewers)
-        nothing = pa.scalar(None, pa.binary())
-        record["value"] = pc.if_else(pa.array(facts["deleted"]), nothing, record["value"])
-        known = {name: pa.array(facts[name]) for name in ("event_id", "partition", "arrival")}
-        return pa.table({**known, **record})
-
-    def _sent(self, first: int, last: int) -> Ints:
-        """Return the event id of each message."""
+    def _sent(self, first: int, last: int) -> tuple[Ints, Ints]:
         require_ids(first, last)
         ids = np.arange(first, last)
-        return np.repeat(ids, 1 + (self._draw("again", ids) < self.duplicate_share))
+        sent = np.repeat(ids, 1 + (self._draw("again", ids) < self.duplicate_share))
+        return sent, sent
 
-    def _facts(self, ids: Ints) -> dict[str, npt.NDArray[Any]]:
+    def _facts(self, places: Ints, ids: Ints) -> Facts:
         users = np.where(ids < self.users, ids, self._hash("user", ids) % self.users)
         deleted = (ids >= self.users) & (self._draw("erased", ids) < self.erased_share)
         hidden = deleted | (self._kinds(ids) >= 0)
@@ -82,6 +65,11 @@ class ViewerStream(PacedStream):
             "deleted": deleted,
             **traits,
         }
+
+    def _messages(self, ids: Ints, facts: Facts) -> Messages:
+        known = zip(facts["deleted"], *self._drawn(ids).values(), strict=True)
+        viewers = (None if deleted else Viewer(*traits) for deleted, *traits in known)
+        return _keys(facts["user"]), viewers
 
     def _drawn(self, ids: Ints) -> dict[str, npt.NDArray[np.object_]]:
         """Return the traits of each record before it is spoiled or erased."""

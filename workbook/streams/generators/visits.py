@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from workbook.kafka.partitioning import partition_of
 from workbook.streams.events.reasons import Reason
@@ -20,8 +19,10 @@ from workbook.streams.events.visits import (
     TrackingMessage,
 )
 from workbook.streams.generators.streams import (
+    Facts,
     Ints,
     Kinds,
+    Messages,
     PacedStream,
     RateCurve,
     changed,
@@ -72,6 +73,10 @@ class VisitStream(PacedStream):
     place in the stream. For ``gap_s`` of every ``gap_every_s`` seconds nothing but heartbeats
     comes. An ssid stays on the partition that Kafka's Java client chooses. The record's timestamp
     is its event time.
+
+    Facts, for a MergeLedger: type ("tracking" or "order"), event_id, ssid, partition, timestamp
+    (ms), page, order_id, cents (None, and NA, where it has none), reason (None when good),
+    duplicate (bool). No heartbeats.
     """
 
     BAD: ClassVar[Kinds] = SPOILED
@@ -94,34 +99,16 @@ class VisitStream(PacedStream):
         """Return the number of messages per virtual second, over time."""
         return RateCurve(self.rate, gap_every_s=self.gap_every_s, gap_s=self.gap_s)
 
-    def expected(self, first: int, last: int) -> pd.DataFrame:
-        """Return the facts of the messages for ids ``first`` to ``last`` (excluded).
-
-        For a MergeLedger. A row per message, in the order of sending: type ("tracking" or
-        "order"), event_id, ssid, partition, timestamp (ms), page, order_id, cents (None, and NA,
-        where it has none), reason (None when good), duplicate (bool). No heartbeats.
-        """
-        facts = self._facts(self._sent(first, last))
-        frame = facts.to_pandas()
-        frame["cents"] = facts["cents"].to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
-        return frame
-
     def block(self, first: int, last: int) -> pa.Table:
         """Return the messages and heartbeats: event_id, partition, arrival (ms), key and value."""
-        ids = self._sent(first, last)
-        facts, kind = self._facts(ids), self.kind is Kind.TRACKING
-        more = ("page",) if kind else ("order_id", "cents")
-        names = ("event_id", "ssid", "timestamp", *more)
-        said = map(
-            TrackingMessage if kind else OrderMessage, *(facts[n].to_pylist() for n in names)
-        )
-        keys = facts["ssid"].cast(pa.binary()).to_pylist()
+        _, ids = self._sent(first, last)
+        facts = self._facts(ids, ids)
         messages = pa.table(
             {
-                "event_id": facts["event_id"],
-                "partition": facts["partition"],
-                "arrival": facts["timestamp"],
-                **self._records(ids, keys, said),
+                "event_id": pa.array(ids),
+                "partition": pa.array(facts["partition"]),
+                "arrival": pa.array(facts["timestamp"]),
+                **self._records(ids, *self._messages(ids, facts)),
                 "sent": pa.array(self.arrivals(ids)),
             }
         )
@@ -130,41 +117,41 @@ class VisitStream(PacedStream):
 
     # --- messages ---------------------------------------------------------------------------
 
-    def _facts(self, ids: Ints) -> pa.Table:
+    def _facts(self, places: Ints, ids: Ints) -> Facts:
         tracking, kinds = self.kind is Kind.TRACKING, self._kinds(ids)
-        ssids = self._ssids(ids)
         late = (self._draw("late", ids) < self.late_share) & (kinds < 0)
         by = 1 + self._hash("late by", ids) % self.late_by_ms
-        numbers = pa.array(ids)
-        none = pa.nulls(len(ids), pa.string())
-        pages = pa.array(PAGES).take(pa.array(self._hash("page", ids) % len(PAGES)))
-        orders = pc.binary_join_element_wise("o", numbers.cast(pa.string()), "")
-        cents = pa.array(100 + self._hash("cents", ids) % 20_000)
-        return pa.table(
-            {
-                "type": pa.array(["tracking" if tracking else "order"] * len(ids)),
-                "event_id": numbers,
-                "ssid": ssids,
-                "partition": pa.array(
-                    partition_of(ssids.cast(pa.binary()).to_pylist(), self.partitions)
-                ),
-                "timestamp": pa.array(self.arrivals(ids) - by * late),
-                "page": pages if tracking else none,
-                "order_id": none if tracking else orders,
-                "cents": pa.nulls(len(ids), pa.int64()) if tracking else cents,
-                "reason": pa.array(self._reasons(ids), pa.string()),
-                "duplicate": pa.array(np.diff(ids, prepend=-1) == 0),
-            }
-        )
+        none, all_ = np.full(len(ids), None, object), np.full(len(ids), True)
+        ssids = self._ssids(ids)
+        pages = np.array(PAGES, object)[self._hash("page", ids) % len(PAGES)]
+        orders = np.array([f"o{number}" for number in ids.tolist()], object)
+        cents = 100 + self._hash("cents", ids) % 20_000
+        return {
+            "type": np.full(len(ids), "tracking" if tracking else "order", object),
+            "event_id": ids,
+            "ssid": ssids,
+            "partition": partition_of([ssid.encode() for ssid in ssids], self.partitions),
+            "timestamp": self.arrivals(ids) - by * late,
+            "page": pages if tracking else none,
+            "order_id": none if tracking else orders,
+            "cents": pd.arrays.IntegerArray(cents, all_ if tracking else ~all_),
+            "reason": self._reasons(ids),
+            "duplicate": np.diff(ids, prepend=-1) == 0,
+        }
 
-    def _ssids(self, ids: Ints) -> pa.Array:
-        visits = pa.array(self._visits(ids)).cast(pa.string())
-        named = pc.binary_join_element_wise("v", pc.utf8_lpad(visits, 8, "0"), "")
-        if self.kind is Kind.TRACKING or not self.orphan_share:
-            return named
-        orphan = pa.array(self._draw("orphan", ids) < self.orphan_share)
-        lone = pc.binary_join_element_wise("x", pa.array(ids).cast(pa.string()), "")
-        return pc.if_else(orphan, lone, named)
+    def _messages(self, ids: Ints, facts: Facts) -> Messages:
+        keys = map(str.encode, facts["ssid"])
+        same = (ids.tolist(), facts["ssid"], facts["timestamp"].tolist())
+        if self.kind is Kind.TRACKING:
+            return keys, map(TrackingMessage, *same, facts["page"])
+        return keys, map(OrderMessage, *same, facts["order_id"], facts["cents"].tolist())
+
+    def _ssids(self, ids: Ints) -> npt.NDArray[np.object_]:
+        found = np.array([f"v{visit:08d}" for visit in self._visits(ids).tolist()], object)
+        if self.kind is Kind.ORDERS and self.orphan_share:
+            for row in np.flatnonzero(self._draw("orphan", ids) < self.orphan_share):
+                found[row] = f"x{ids[row]}"
+        return found
 
     def _visits(self, ids: Ints) -> Ints:
         """Return the number of the visit that each message belongs to."""
