@@ -184,9 +184,10 @@ def _pages(legacy: Legacy, first: int, last: int) -> Iterator[list[tuple[Any, ..
 
 def _patiently(legacy: Legacy, ask: Callable[[], Any]) -> Any:
     """Ask for a page, and again if it takes a node too long, or if none answers."""
-    from cassandra import OperationTimedOut, ReadTimeout, Unavailable
+    from cassandra import OperationTimedOut, ReadTimeout, Unavailable, UnresolvableContactPoints
     from cassandra.cluster import NoHostAvailable
 
+    away = (NoHostAvailable, OperationTimedOut, Unavailable, UnresolvableContactPoints)
     deadline, tries = time.monotonic() + legacy.patience, 0
     while True:
         try:
@@ -195,7 +196,7 @@ def _patiently(legacy: Legacy, ask: Callable[[], Any]) -> Any:
             tries += 1
             if tries == TRIES:
                 raise
-        except (NoHostAvailable, OperationTimedOut, Unavailable) as error:
+        except away as error:
             if time.monotonic() > deadline:
                 raise _silent(legacy, error) from None
         time.sleep(0.5)
@@ -204,9 +205,8 @@ def _patiently(legacy: Legacy, ask: Callable[[], Any]) -> Any:
 def _session(legacy: Legacy) -> "Session":
     mine = (os.getpid(), legacy.contact_points)
     if mine not in _sessions:
-        _sessions[mine] = _patiently(
-            legacy, lambda: connect(legacy.contact_points, by=legacy.login)
-        )
+        points, by = legacy.contact_points, legacy.login
+        _sessions[mine] = _patiently(legacy, lambda: connect(points, by=by))
     return _sessions[mine]
 
 

@@ -5,13 +5,16 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from workbook.errors import NoSuchStream
 from workbook.kafka.producer import DeliveringProducer, bounded
 from workbook.kafka.require import require_topic
+
+if TYPE_CHECKING:
+    from workbook.streams.generators.streams import PacedStream
 
 GIVE_UP_S = 15
 """Seconds for which a record of a stream is retried after the broker went away."""
@@ -31,23 +34,6 @@ BULK = {
     "queue.buffering.max.kbytes": 262_144,
     "delivery.report.only.error": True,
 }
-
-
-class Stream(Protocol):
-    """A stream that can be sent in blocks, as those of ``workbook.streams.generators``."""
-
-    @property
-    def start_ms(self) -> int:
-        """Return the start of the virtual clock (ms since 1970)."""
-
-    def block(self, first: int, last: int) -> pa.Table:
-        """Return the messages of these event ids: partition, arrival (ms), key and value."""
-
-    def due(self, now_ms: float) -> int:
-        """Return how many events have arrived at this virtual time."""
-
-    def ending_by(self, now_ms: int, count: int, speed: float | None = None) -> Self:
-        """Return the stream, started so that its virtual clock never passes the real one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +72,7 @@ class StreamProducer(DeliveringProducer):
 def generate(
     config: Mapping[str, Any],
     topic: str,
-    stream: Stream,
+    stream: "PacedStream",
     count: int,
     *,
     speed: float | None = None,
@@ -143,7 +129,7 @@ class BackgroundStream:
     ``generate``, from ``stop``.
     """
 
-    def __init__(self, config: Mapping[str, Any], topic: str, stream: Stream) -> None:
+    def __init__(self, config: Mapping[str, Any], topic: str, stream: "PacedStream") -> None:
         self.sent = Sent(0, 0, 0.0)
         self._over = threading.Event()
         self._error: Exception | None = None
