@@ -52,10 +52,15 @@ class Click(Event, frozen=True):
         tab_id = None if fields.get("tab_id") is None else text(fields, "tab_id")
         if click_type not in TYPES:
             raise Rejected(Reason.UNKNOWN_TYPE)
-        if timestamp < 0:
-            raise Rejected(Reason.NEGATIVE)
-        if timestamp > arrival + MAX_AHEAD_MS:
-            raise Rejected(Reason.FUTURE)
-        if now is not None and timestamp > now + MAX_AHEAD_MS:
-            raise Rejected(Reason.AHEAD)
+        require_in_time(timestamp, arrival, now)
         return cls(event_id, ClickType(click_type), name, timestamp, browser, tab_id)
+
+
+def require_in_time(timestamp: int, arrival: int, now: int | None) -> None:
+    """Raise ``Rejected`` for an event time (ms) that is negative, or too far ahead."""
+    if timestamp < 0:
+        raise Rejected(Reason.NEGATIVE)
+    if timestamp > arrival + MAX_AHEAD_MS:
+        raise Rejected(Reason.FUTURE)
+    if now is not None and timestamp > now + MAX_AHEAD_MS:
+        raise Rejected(Reason.AHEAD)

@@ -92,3 +92,14 @@ def bigint(fields: dict[str, Any], name: str) -> int:
     if type(value) is not int or not -(2**63) <= value < 2**63:
         raise Rejected(Reason.MISSING)
     return value
+
+
+def key_text(key: bytes | None) -> str:
+    """Return a record's key as text, or raise Rejected where it's empty or isn't UTF-8."""
+    try:
+        text = (key or b"").decode("utf-8")
+    except UnicodeDecodeError:
+        text = ""
+    if not text:
+        raise Rejected(Reason.NO_KEY)
+    return text

@@ -6,7 +6,7 @@ from typing import Annotated, Self
 import msgspec
 
 from workbook.errors import Rejected
-from workbook.streams.events.fields import Event, Name, json_object, name
+from workbook.streams.events.fields import Event, Name, json_object, key_text, name
 from workbook.streams.events.reasons import Reason
 
 
@@ -45,7 +45,7 @@ class Position(Event, frozen=True):
     @classmethod
     def from_record(cls, key: bytes | None, value: bytes | None) -> Self | None:
         """Read a record; None for a position that was closed. Raises ``Rejected``."""
-        position_id(key)
+        key_text(key)
         if value is None:
             return None
         if len(value) > MAX_POSITION_BYTES:
@@ -60,14 +60,3 @@ class Position(Event, frozen=True):
         if exchange not in EXCHANGES:
             raise Rejected(Reason.UNKNOWN_EXCHANGE)
         return cls(client, ticker, amount, Exchange(exchange))
-
-
-def position_id(key: bytes | None) -> str:
-    """Decode the id in a record's key, or raise ``Rejected``."""
-    try:
-        text = (key or b"").decode("utf-8")
-    except UnicodeDecodeError:
-        text = ""
-    if not text:
-        raise Rejected(Reason.NO_KEY)
-    return text

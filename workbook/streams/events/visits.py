@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from workbook.errors import Rejected
-from workbook.streams.events.clicks import MAX_AHEAD_MS
-from workbook.streams.events.fields import Bigint, Event, Name, bigint, json_object, name
+from workbook.streams.events.clicks import require_in_time
+from workbook.streams.events.fields import Bigint, Event, Name, bigint, json_object, key_text, name
 from workbook.streams.events.reasons import Reason
 
 MAX_MESSAGE_BYTES = 4096
@@ -63,16 +63,12 @@ def read_message(
     kind, timestamp = name(fields, "type"), bigint(fields, "timestamp")
     if kind not in ("tracking", "order", "heartbeat"):
         raise Rejected(Reason.UNKNOWN_MESSAGE)
-    if timestamp < 0:
-        raise Rejected(Reason.NEGATIVE)
-    if timestamp > arrival + MAX_AHEAD_MS:
-        raise Rejected(Reason.FUTURE)
-    if now is not None and timestamp > now + MAX_AHEAD_MS:
-        raise Rejected(Reason.AHEAD)
+    require_in_time(timestamp, arrival, now)
     if kind == "heartbeat":
         return Heartbeat(timestamp)
     event_id, ssid = bigint(fields, "event_id"), name(fields, "ssid")
-    _require_key(key, ssid)
+    if key_text(key) != ssid:
+        raise Rejected(Reason.OTHER_KEY)
     if kind == "tracking":
         return TrackingMessage(event_id, ssid, timestamp, name(fields, "page"))
     order_id, cents = name(fields, "order_id"), fields.get("cents")
@@ -81,14 +77,3 @@ def read_message(
     if type(cents) is not int or not 0 <= cents <= MAX_CENTS:
         raise Rejected(Reason.NOT_CENTS)
     return OrderMessage(event_id, ssid, timestamp, order_id, cents)
-
-
-def _require_key(key: bytes | None, ssid: str) -> None:
-    try:
-        text = (key or b"").decode("utf-8")
-    except UnicodeDecodeError:
-        text = ""
-    if not text:
-        raise Rejected(Reason.NO_KEY)
-    if text != ssid:
-        raise Rejected(Reason.OTHER_KEY)
