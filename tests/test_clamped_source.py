@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 from labs import until
-from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
@@ -198,24 +198,6 @@ def test_while_the_broker_is_away_nobody_becomes_idle(
     assert log.latestOffset(found, ALL)["offsets"][name]["0"] == 3, "it's idle now"
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"subscribe": "one"}, "two topics.*'one'"),
-        ({"maxLead": "0 seconds"}, "maxLead as a time like '10 seconds'"),
-        ({"maxLead": "soon"}, "maxLead as a time"),
-        ({"maxLead": "5 m"}, "maxLead as a time"),
-        ({"maxOffsetsPerTrigger": "0"}, "maxOffsetsPerTrigger as a whole number"),
-        ({"failOnDataLoss": "maybe"}, "failOnDataLoss as true or false"),
-        ({"minPartitions": "4"}, "one of the options.*minpartitions"),
-        ({"kafka.sasl.jaas.config": "x"}, "kafka.sasl.username"),
-    ],
-)
-def test_options_that_make_no_sense(clamped: Clamped, options: dict[str, str], says: str) -> None:
-    with pytest.raises((AnalysisException, PySparkException), match=says):
-        clamped.rows(**options)
-
-
 def test_topics_of_unequal_partitions_are_refused(
     clamped: Clamped, topic: Callable[..., Topic]
 ) -> None:
@@ -253,23 +235,6 @@ def test_the_first_batch_that_failed_is_read_again_from_where_it_began(clamped: 
         writer.option("checkpointLocation", str(clamped.place / "own")).start().awaitTermination(60)
     again = clamped.start(clamped.rows(startingOffsets="earliest"))
     assert clamped.read(again) == ([7, 8, 9], [7, 8, 9])
-
-
-@pytest.mark.parametrize(
-    "offsets",
-    [
-        '{"A":{"0":3},"B":{"0":0,"1":0}}',
-        '{"A":{"0":3.7,"1":0},"B":{"0":0,"1":0}}',
-        '{"A":{"x":3,"1":0},"B":{"0":0,"1":0}}',
-        '{"A":{"0":9,"1":0},"B":{"0":0,"1":0}}',
-        "first",
-    ],
-)
-def test_offsets_that_make_no_sense(clamped: Clamped, offsets: str) -> None:
-    names = [f'"{topic}"' for topic in clamped.topics]
-    text = offsets.replace('"A"', names[0]).replace('"B"', names[1])
-    with pytest.raises(ValueError, match=r"Expected .*startingOffsets"):
-        clamped.log(startingOffsets=text).initialOffset()
 
 
 def test_a_topic_that_is_missing_is_named_at_once(clamped: Clamped) -> None:
