@@ -227,23 +227,23 @@ def read_ranges(
     try:
         while at:
             left = sum(ranges[number][1] - offset for number, offset in at.items())
-            messages = reader.consume(min(AT_ONCE, left), timeout=0.1)
-            good = [message for message in messages if message.error() is None]
-            numbers = cast("list[int]", [message.partition() for message in good])
-            offsets = cast("list[int]", [message.offset() for message in good])
-            each = zip(good, numbers, offsets, strict=True)
-            if wanted := [m for m, n, at_ in each if ranges[n][0] <= at_ < ranges[n][1]]:
+            wanted = []
+            for message in reader.consume(min(AT_ONCE, left), timeout=0.1):
+                number, offset = cast(int, message.partition()), cast(int, message.offset())
+                if message.error() is None:
+                    begin, end = ranges[number]
+                    if begin <= offset < end:
+                        wanted.append(message)
+                    offset += 1
+                elif not is_here(config, message):
+                    continue  # else it's the partition's end: its last offsets may hold no record
+                if number in at:
+                    at[number] = max(at[number], offset)
+            if wanted:
                 deadline = time.monotonic() + PATIENCE_S
                 yield wanted
             elif time.monotonic() > deadline:
                 raise silent(config, f"partitions {', '.join(map(str, at))} of {topic}")
-            reached = {n: offset + 1 for n, offset in zip(numbers, offsets, strict=True)}
-            for message in messages if len(good) < len(messages) else ():
-                if message.error() is not None and is_here(config, message):
-                    number = cast(int, message.partition())  # its last offsets may hold no record
-                    reached[number] = max(cast(int, message.offset()), reached.get(number, 0))
-            for number in at.keys() & reached.keys():
-                at[number] = max(at[number], reached[number])
             if done := [number for number, offset in at.items() if offset >= ranges[number][1]]:
                 # Fetch no more of them: what goes on beyond a range would let the others wait.
                 reader.incremental_unassign([TopicPartition(topic, number) for number in done])
