@@ -27,12 +27,9 @@ from workbook.kafka.require import (
     unreachable,
 )
 
-FAST_PLAIN = {
+_PLAIN = {
     # The default idles half a second after an empty fetch.
     "fetch.queue.backoff.ms": "1",
-    "queued.min.messages": "1000000",
-    "queued.max.messages.kbytes": "262144",
-    "fetch.message.max.bytes": str(8 << 20),
     # What a broker takes in compressed form may be larger than this limit's default, unpacked; a
     # reader that refuses such a record meets it again after each restart.
     "receive.message.max.bytes": str(2**31 - 1),
@@ -41,16 +38,22 @@ FAST_PLAIN = {
     # Our own exceptions say it better than the client's log lines on stderr.
     "log_level": "0",
 }
-
-_RANGES = {
-    "group.id": "workbook",  # the client wants a name; nobody joins, and it needs no right
-    "enable.auto.commit": "false",
-    "enable.partition.eof": "true",
-    # At the end of a partition a fetch ahead would keep the next one waiting: half a second.
-    "fetch.wait.max.ms": "20",
-    "auto.offset.reset": "earliest",  # records may be deleted meanwhile
+FAST_PLAIN = {
+    **_PLAIN,
+    "queued.min.messages": "1000000",
+    "queued.max.messages.kbytes": "262144",
+    "fetch.message.max.bytes": str(8 << 20),
 }
-
+_OF_RANGES = {
+    **_PLAIN,
+    "group.id": "workbook",  # the client wants a name; nobody joins, and it needs no right
+    # At the end of a partition a fetch ahead would keep the next one waiting: half a second.
+    "fetch.wait.max.ms": "5",
+}
+_NEEDED = {
+    **{"enable.auto.commit": False, "enable.auto.offset.store": False},
+    **{"enable.partition.eof": True, "log_level": 0},
+}
 _DOWN = {KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE}
 _AWAY = {
     *_DOWN,
@@ -212,13 +215,23 @@ def silent(config: Mapping[str, Any], places: str) -> BrokerUnreachable:
     )
 
 
+def range_reader(config: Mapping[str, Any], *, strict: bool = False, **more: Any) -> Consumer:
+    """Return a consumer for ``read_ranges``.
+
+    Where records are deleted it continues at the first one that is left; a ``strict`` one gives an
+    error instead.
+    """
+    reset = {"auto.offset.reset": "error" if strict else "earliest"}
+    return Consumer({**_OF_RANGES, **config, **_NEEDED, **reset, **more})
+
+
 def read_ranges(
     reader: Consumer, config: Mapping[str, Any], topic: str, ranges: Ranges
 ) -> Iterator[list[Message]]:
     """Yield the records of these ranges as they come, each partition's in order.
 
-    ``reader`` must report the ends of partitions; what it was assigned before is replaced. Offsets
-    without a record are passed over. Raises as ``is_here``, and ``BrokerUnreachable`` if nothing
+    ``reader`` is a ``range_reader``; what it was assigned before is replaced. Offsets without a
+    record are passed over. Raises as ``is_here``, and ``BrokerUnreachable`` if nothing
     has come for ``PATIENCE_S`` seconds.
     """
     at = {number: begin for number, (begin, end) in ranges.items() if end > begin}
@@ -258,7 +271,7 @@ def records(config: Mapping[str, Any], topic: str, ranges: Ranges) -> Iterator[M
     Raises as ``read_ranges``.
     """
     if any(end > begin for begin, end in ranges.values()):
-        with closing(Consumer({**FAST_PLAIN, **_RANGES, **config})) as reader:
+        with closing(range_reader({**FAST_PLAIN, **config})) as reader:
             for messages in read_ranges(reader, config, topic, ranges):
                 yield from messages
 

@@ -17,7 +17,7 @@ from confluent_kafka import (
 
 from workbook.errors import RecordsLost, TopicMissing
 from workbook.kafka.offsets import Place
-from workbook.kafka.readers import is_away, refused
+from workbook.kafka.readers import is_away, range_reader, refused
 from workbook.kafka.require import ANSWER_S, PATIENCE_S
 
 Offsets = dict[str, dict[str, int]]
@@ -32,30 +32,12 @@ EARLIEST, LATEST = -2, -1
 RESTART_S, RETRY_S = 10.0, 0.1
 """Seconds for which a broker that has just started may know no topic; until it's asked again."""
 
-_DEFAULTS = {
-    "group.id": "kafka-source",  # nobody joins it: partitions are assigned, nothing is committed
-    "isolation.level": "read_uncommitted",  # as Spark's own source reads
-    "fetch.wait.max.ms": 5,
-    "fetch.queue.backoff.ms": 1,
-    "reconnect.backoff.max.ms": 1000,
-    # A small batch may unpack to more than the default, which would refuse it after each restart.
-    "receive.message.max.bytes": 2**31 - 1,
-}
-_NEEDED = {
-    "enable.auto.commit": False,
-    "enable.auto.offset.store": False,
-    "enable.partition.eof": True,
-    "log_level": 0,
-}
-
 
 def client(config: Mapping[str, Any], fail_on_loss: bool, **more: Any) -> Consumer:
-    """Return a consumer that reads where it's told to, or else at the first record that is left.
-
-    With ``fail_on_loss`` it gives an error instead.
-    """
-    reset = "error" if fail_on_loss else "earliest"
-    return Consumer({**_DEFAULTS, **config, **_NEEDED, "auto.offset.reset": reset, **more})
+    """Return a consumer that by default reads what isn't committed, too, as Spark's own source."""
+    return range_reader(
+        {"isolation.level": "read_uncommitted", **config}, strict=fail_on_loss, **more
+    )
 
 
 class Bounds:
