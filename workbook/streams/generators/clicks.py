@@ -37,6 +37,7 @@ PAGES = (
 ACTIONS = ["add-to-basket"] * 3 + ["remove-from-basket", "add-to-wishlist", "order"]
 NAMES = [(ClickType.PAGE, page) for page in PAGES] + [(ClickType.ACTION, a) for a in ACTIONS]
 
+_KINDS = np.array([kind for kind, _ in NAMES], object)
 _TYPES = np.array([kind.value for kind, _ in NAMES], object)
 _NAMES = np.array([name for _, name in NAMES], object)
 
@@ -109,9 +110,13 @@ class ClickStream(PacedStream):
         }
 
     def _messages(self, ids: Ints, facts: Facts) -> Messages:
-        at, times = self._visitor(ids), facts["timestamp"].tolist()
-        browsers, tabs, keys = (each[at] for each in _visitors(self.seed, self.visitors))
-        kinds, names = map(ClickType, facts["click_type"]), _NAMES[self._name(ids)]
+        at, name = self._visitor(ids), self._name(ids)
+        browsers, tabs, keys = (each[at].tolist() for each in _visitors(self.seed, self.visitors))
+        kinds, names, times = (
+            _KINDS[name].tolist(),
+            _NAMES[name].tolist(),
+            facts["timestamp"].tolist(),
+        )
         return keys, map(Click, ids.tolist(), kinds, names, times, browsers, tabs)
 
     def _sent(self, first: int, last: int) -> tuple[Ints, Ints]:

@@ -228,7 +228,7 @@ class PacedStream:
     ) -> dict[str, pa.Array]:
         """Return the columns key and value, both spoiled where an event is bad."""
         found, kinds = list(keys), self._kinds(ids)
-        values = [None if event is None else event.to_json() for event in events]
+        values = [None if event is None else encode(event) for event in events]
         for row in np.flatnonzero(kinds >= 0).tolist():
             if (good := values[row]) is not None:
                 _, spoil = self.BAD[kinds[row]]
@@ -261,7 +261,7 @@ def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 # --- bad records --------------------------------------------------------------------------------
 
 
-encode = msgspec.json.encode
+encode = msgspec.json.Encoder().encode
 
 
 def changed(**values: Any) -> Spoil:
