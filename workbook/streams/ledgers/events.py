@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from workbook.streams.events.reasons import Reason
-from workbook.streams.ledgers.findings import Findings
+from workbook.streams.ledgers.findings import Findings, require_columns
 
 OF_A_GOOD_ONE = "though the event is good"
 
@@ -70,7 +70,7 @@ class Ledger:
     def __init__(
         self, expected: pd.DataFrame, *, once: bool = True, lateness_ms: int = 10_000
     ) -> None:
-        _need(expected, ["event_id", "timestamp"], "what the ledger expects")
+        require_columns(expected, ["event_id", "timestamp"], "what the ledger expects")
         good = expected["reason"].isna() if "reason" in expected else np.full(len(expected), True)
         self.rejected = expected[~good]
         self.events = expected[good].drop_duplicates("event_id").reset_index(drop=True)
@@ -90,7 +90,7 @@ class Ledger:
         observed, those too late and those lost.
         Raises ValueError when a column is missing.
         """
-        _need(observed, ["event_id"], "what was observed")
+        require_columns(observed, ["event_id"], "what was observed")
         seen = observed.reset_index(drop=True)
         seen.insert(0, "position", np.arange(len(seen)))
         places = self._ids.get_indexer(seen["event_id"])
@@ -139,7 +139,7 @@ class Ledger:
     def _misrouted(self, rejected: pd.DataFrame | None) -> pd.DataFrame:
         if rejected is None:
             return pd.DataFrame(columns=["reason", "expected", "observed"])
-        _need(rejected, ["reason"], "the dead letters")
+        require_columns(rejected, ["reason"], "the dead letters")
         due = self.rejected["reason"] if len(self.rejected) else pd.Series(dtype=object)
         on_time = rejected[rejected["reason"] != Reason.TOO_LATE.value]
         good = on_time.get("value", pd.Series(dtype=object)).map(_event_id).isin(self._ids)
@@ -155,7 +155,7 @@ def _too_late(rejected: pd.DataFrame | None) -> set[int]:
         return set()
     late = rejected[rejected["reason"] == Reason.TOO_LATE.value]
     if len(late):
-        _need(late, ["value"], "a dead letter of a late event")
+        require_columns(late, ["value"], "a dead letter of a late event")
     found = (_event_id(value) for value in late.get("value", ()))
     return {event_id for event_id in found if event_id is not None}
 
@@ -166,9 +166,3 @@ def _event_id(value: bytes | None) -> int | None:
         return int(json.loads(value or b"")["event_id"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
-
-
-def _need(frame: pd.DataFrame, columns: list[str], what: str) -> None:
-    missing = [column for column in columns if column not in frame]
-    if missing:
-        raise ValueError(f"{what} needs {missing}, and has {list(frame.columns)}")

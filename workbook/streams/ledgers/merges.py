@@ -9,7 +9,7 @@ import pandas as pd
 
 from workbook.streams.events.merged import Merged
 from workbook.streams.events.reasons import Reason
-from workbook.streams.ledgers.findings import Findings, compare
+from workbook.streams.ledgers.findings import Findings, compare, require_columns
 
 REQUIRED_COLUMNS = ("type", "event_id", "ssid", "partition", "timestamp")
 
@@ -70,9 +70,7 @@ class MergeLedger:
     """
 
     def __init__(self, expected: pd.DataFrame) -> None:
-        missing = [column for column in REQUIRED_COLUMNS if column not in expected]
-        if missing:
-            raise ValueError(f"the ledger of merges needs {missing}, and has {list(expected)}")
+        require_columns(expected, REQUIRED_COLUMNS, "the ledger of merges")
         good = expected if "reason" not in expected else expected[expected["reason"].isna()]
         self.messages = good.drop_duplicates(_KEY).reset_index(drop=True)
 
@@ -97,6 +95,8 @@ class MergeLedger:
         place = ["ssid", "partition"]
         lost, extra, changed, twice = compare(messages, inside, _KEY, _CONTENTS)
         foreign = compare(messages, inside, _KEY, ["ssid"]).changed
+        visits = messages.drop_duplicates("ssid")[place]
+        elsewhere = compare(visits, parts, ["ssid"], ["partition"]).changed
         again = twice.merge(messages[[*_KEY, "ssid"]], on=_KEY, suffixes=("_found", ""))
         repeated = [(one.ssid, one.fragment, n) for (_, one, _), n in times.items() if n > 1]
         firsts = parts[parts["fragment"] == 0].drop(columns="rejected")
@@ -105,7 +105,7 @@ class MergeLedger:
             "unexpected": extra[[*_KEY, "ssid_found"]],
             "foreign": foreign[[*_KEY, "ssid", "ssid_found"]],
             "changed": changed.drop_duplicates(_KEY)[[*_KEY, "ssid"]],
-            "misrouted": self._misrouted(parts),
+            "misrouted": elsewhere[[*place, "partition_found"]],
             "disordered": _disordered(each),
             "misjudged": _misjudged(parts),
             "repeated": pd.DataFrame(repeated, columns=["ssid", "fragment", "times"]),
@@ -116,18 +116,10 @@ class MergeLedger:
         found = {name: rows.reset_index(drop=True) for name, rows in found.items()}
         return MergeVerdict(found=found, expected=len(self.ssids), emitted=len(each))
 
-    def _misrouted(self, parts: pd.DataFrame) -> pd.DataFrame:
-        right = self.messages.drop_duplicates("ssid").set_index("ssid")["partition"]
-        expected = parts["ssid"].map(right)
-        wrong = parts.assign(expected=expected)[expected.notna() & (expected != parts["partition"])]
-        return wrong[["ssid", "expected", "partition"]]
-
 
 def _misjudged(parts: pd.DataFrame) -> pd.DataFrame:
     """Return the parts judged wrongly: a first one without tracking messages is no visit."""
-    came = {
-        (ssid, number + 1) for ssid, number in zip(parts["ssid"], parts["fragment"], strict=True)
-    }
+    came = {(part.ssid, part.fragment + 1) for part in parts.itertuples()}
     rows = []
     for ssid, number, _, tracking, orders, rejected in parts.itertuples(index=False):
         if not tracking and not orders:
@@ -154,14 +146,11 @@ def _disordered(each: list[tuple[int, Merged, bool]]) -> pd.DataFrame:
 def _messages(each: list[tuple[int, Merged, bool]]) -> pd.DataFrame:
     """Return a row per message in a merged one, with the ssid under which it was merged."""
     rows = [
-        (kind, m.event_id, one.ssid, m.timestamp, *more)
+        (m.type, m.event_id, one.ssid, *(getattr(m, name, None) for name in _CONTENTS))
         for _, one, _ in each
-        for kind, side in (("tracking", one.tracking), ("order", one.orders))
-        for m in side
-        for more in [(getattr(m, name, None) for name in _CONTENTS[1:])]
+        for m in one.messages
     ]
-    names = [*_KEY, "ssid", *_CONTENTS]
-    return pd.DataFrame(rows, columns=names)
+    return pd.DataFrame(rows, columns=[*_KEY, "ssid", *_CONTENTS])
 
 
 def _parts(each: list[tuple[int, Merged, bool]]) -> pd.DataFrame:
