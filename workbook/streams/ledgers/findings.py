@@ -35,15 +35,22 @@ def compare(
     A column that both have is called ``_found`` where it's from ``found``. ``twice`` are rows of
     ``found`` whose key it has before. Contents that ``expected`` lacks aren't compared.
     """
-    rows = expected.merge(found, how="outer", on=key, suffixes=("", "_found"), indicator="where")
+    left, right = (_whole(frame, key) for frame in (expected, found))
+    rows = left.merge(right, how="outer", on=key, suffixes=("", "_found"), indicator="where")
     both = rows[rows["where"] == "both"]
     changed = pd.Series(False, index=both.index)
     for name in (each for each in contents if each in expected):
-        right, other = both[name], both[f"{name}_found"]
-        same = (right == other).fillna(False).astype(bool) | (right.isna() & other.isna())
+        its, other = both[name], both[f"{name}_found"]
+        same = (its == other).fillna(False).astype(bool) | (its.isna() & other.isna())
         changed |= ~same
     lost, extra = (rows[rows["where"] == f"{side}_only"] for side in ("left", "right"))
     return Compared(lost, extra, both[changed], found[found.duplicated(key)])
+
+
+def _whole(frame: pd.DataFrame, key: list[str]) -> pd.DataFrame:
+    """Return the frame with numbers that stay whole where some are missing."""
+    numbers = frame.select_dtypes("int64").columns.difference(key)
+    return frame.astype(dict.fromkeys(numbers, "Int64"))
 
 
 @dataclass(frozen=True, kw_only=True)

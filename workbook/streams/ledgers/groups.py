@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from workbook.streams.ledgers.findings import Findings
+from workbook.streams.ledgers.findings import Findings, compare
 
 PLACE = ["group", "topic", "partition"]
 
@@ -28,8 +28,8 @@ Rows = Mapping[str, Mapping[str, Any]]
 class GroupsVerdict(Findings):
     """Each anomaly with the very rows. All are faults.
 
-    Columns: group, topic, partition, ``committed`` or ``admin`` (an offset), ``observed`` (that in
-    the table); of ``nameless``: group; of the last two: as ``differing_rows`` has them.
+    Columns: group, topic, partition, ``offset`` (committed, or the admin client's) and
+    ``offset_found`` (the table's); of ``nameless``: group; of the last two: as ``differing_rows``.
     ``expected`` and ``observed`` count partitions.
     """
 
@@ -50,16 +50,17 @@ def judge(expected: pd.DataFrame, observed: pd.DataFrame, admin: pd.DataFrame) -
     All have group, topic, partition, offset; ``expected`` and ``observed`` also ``described``
     (bool: whether a description of the group is known).
     """
-    both = _beside(expected, "committed", observed)
-    asked = _beside(admin, "admin", observed)
+    columns = [*PLACE, "offset"]
+    lost, extra, changed, _ = compare(expected[columns], observed[columns], PLACE, ["offset"])
+    apart = compare(admin[columns], observed[columns], PLACE, ["offset"])
     known = set(observed.loc[observed["described"].astype(bool), "group"])
     described = sorted(set(expected.loc[expected["described"].astype(bool), "group"]))
     found = {
-        "missing": both[both["observed"].isna()],
-        "stale": both[both["observed"].notna() & both["committed"].notna() & _differ(both)],
-        "unexpected": both[both["committed"].isna()],
+        "missing": lost,
+        "stale": changed,
+        "unexpected": extra,
         "nameless": pd.DataFrame({"group": [name for name in described if name not in known]}),
-        "differing": asked[_differ(asked)],
+        "differing": pd.concat([apart.lost, apart.extra, apart.changed]),
         "unpublished": pd.DataFrame(),
         "outdated": pd.DataFrame(),
     }
@@ -84,14 +85,3 @@ def _apart(
         return left, right
     names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
     return {name: left.get(name) for name in names}, {name: right.get(name) for name in names}
-
-
-def _beside(left: pd.DataFrame, name: str, observed: pd.DataFrame) -> pd.DataFrame:
-    mine = left[[*PLACE, "offset"]].rename(columns={"offset": name})
-    theirs = observed[[*PLACE, "offset"]].rename(columns={"offset": "observed"})
-    return mine.merge(theirs, on=PLACE, how="outer").astype({name: "Int64", "observed": "Int64"})
-
-
-def _differ(rows: pd.DataFrame) -> pd.Series:
-    first, second = (rows[name].fillna(-1) for name in rows.columns[-2:])
-    return first != second
