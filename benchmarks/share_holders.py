@@ -35,8 +35,8 @@ from workbook.kafka.readers import latest_rows, read_messages
 from workbook.pipelines import share_holders
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
+from workbook.sources import formats
 from workbook.sources.kafka import kafka_stream
-from workbook.sources.positions import parse
 from workbook.spark import session
 from workbook.spark.runner import start_query
 from workbook.stack.addresses import kafka
@@ -86,7 +86,7 @@ class Table:
         store = Store(place / "store.db", "client")
         raw = kafka_stream(spark, self.broker, self.topic.name, max_per_batch=per_batch)
         dead_letters = DeadLetters(config, self.topic.dead_letters.name)
-        parsed = parse(
+        parsed = formats.POSITIONS.parse(
             raw, dead_letters, (*share_holders.REQUIRED_COLUMNS, *self._more(aggregates))
         )
         holders = share_holders.us_positions(parsed).group_by("client").aggregate(**aggregates)

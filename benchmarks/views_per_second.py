@@ -37,7 +37,7 @@ from workbook.kafka.readers import FAST_PLAIN, read_dead_letters
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.counts import views_per_second
 from workbook.sinks.page_views import LateLetters
-from workbook.sources.clicks import parse
+from workbook.sources.formats import CLICKS
 from workbook.sources.kafka import kafka_stream
 from workbook.spark import session
 from workbook.spark.runner import Batch, Sink, start_query
@@ -108,7 +108,7 @@ def native(spark: Any, broker: Broker, topic: Topic, right: Expected) -> Callabl
     letters, table = new_topic("clicks.dead-letters", "bench"), Views()
     broker.create(letters)
     dead_letters = DeadLetters(broker.client_config(), letters.name)
-    parsed = parse(kafka_stream(spark, broker, topic.name), dead_letters, REQUIRED_COLUMNS)
+    parsed = CLICKS.parse(kafka_stream(spark, broker, topic.name), dead_letters, REQUIRED_COLUMNS)
     place = session.checkpoint(letters.name)
     # In a replay the partitions run apart, so the lateness must be as long as the stream.
     counts = views_per_second(parsed, "1 day")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from workbook.classroom.compacted import Compacted, starts
-from workbook.streams.events.group_fields import key_fields, value_fields
+from workbook.streams.events.group_records import key_fields, value_fields
 from workbook.views.checkpoint import checkpoint
 from workbook.views.compaction import DUE, GONE, LATEST, NEWER, SHOWN, Stored, compaction
 from workbook.views.group import STEPS, Step, who_reads, who_writes

@@ -5,8 +5,6 @@ So ``token(key) > a AND token(key) <= b`` is a part of the table that can be rea
 nodes that have it. A read in the order of keys would ask all nodes for everything.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -56,7 +54,7 @@ SCHEMA = StructType(
 )
 _ARROW = to_arrow_schema(SCHEMA)
 
-_sessions: dict[tuple[int, str], Session] = {}
+_sessions: dict[tuple[int, str], "Session"] = {}
 """A session for each process and cluster: it takes a second to connect."""
 
 
@@ -185,9 +183,10 @@ def _pages(legacy: Legacy, first: int, last: int) -> Iterator[list[tuple[Any, ..
 
 def _patiently(legacy: Legacy, ask: Callable[[], Any]) -> Any:
     """Ask for a page, and again if it takes a node too long, or if none answers."""
-    from cassandra import OperationTimedOut, ReadTimeout, Unavailable
+    from cassandra import OperationTimedOut, ReadTimeout, Unavailable, UnresolvableContactPoints
     from cassandra.cluster import NoHostAvailable
 
+    away = (NoHostAvailable, OperationTimedOut, Unavailable, UnresolvableContactPoints)
     deadline, tries = time.monotonic() + legacy.patience, 0
     while True:
         try:
@@ -196,26 +195,17 @@ def _patiently(legacy: Legacy, ask: Callable[[], Any]) -> Any:
             tries += 1
             if tries == TRIES:
                 raise
-        except (NoHostAvailable, OperationTimedOut, Unavailable) as error:
+        except away as error:
             if time.monotonic() > deadline:
                 raise _silent(legacy, error) from None
         time.sleep(0.5)
 
 
-def _session(legacy: Legacy) -> Session:
-    from cassandra import DriverException
-    from cassandra.cluster import NoHostAvailable
-
+def _session(legacy: Legacy) -> "Session":
     mine = (os.getpid(), legacy.contact_points)
     if mine not in _sessions:
-        deadline = time.monotonic() + legacy.patience
-        while mine not in _sessions:
-            try:
-                _sessions[mine] = connect(legacy.contact_points, by=legacy.login)
-            except (NoHostAvailable, DriverException) as error:
-                if time.monotonic() > deadline:
-                    raise _silent(legacy, error) from None
-                time.sleep(0.5)
+        points, by = legacy.contact_points, legacy.login
+        _sessions[mine] = _patiently(legacy, lambda: connect(points, by=by))
     return _sessions[mine]
 
 

@@ -141,7 +141,7 @@ def _start_pages(job: Job) -> Started:
 
     from workbook.pipelines.page_views.counts import page_views
     from workbook.sinks.store import Store
-    from workbook.sources import clicks
+    from workbook.sources.formats import CLICKS
     from workbook.spark.progress import timed
 
     store = Store(job.checkpoint / "page_views.db", "name")
@@ -149,7 +149,7 @@ def _start_pages(job: Job) -> Started:
     letters = job.letters()
 
     def counts(read: Read) -> DataFrame:
-        parsed = clicks.parse(timed(read(job.options.source)), letters, columns)
+        parsed = CLICKS.parse(timed(read(job.options.source)), letters, columns)
         return page_views(parsed).withColumn("deleted", lit(False))
 
     def pages() -> list[dict[str, Any]]:

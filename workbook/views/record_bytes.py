@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workbook.streams.events.group_fields import KINDS, Field, key_fields, value_fields
+from workbook.streams.events.binary import Field
+from workbook.streams.events.group_records import KINDS, key_fields, value_fields
 from workbook.views.colours import BLUE, ORANGE
 from workbook.views.picture import Picture, cut, number
 from workbook.views.rewind import Rewind

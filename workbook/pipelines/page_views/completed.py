@@ -20,7 +20,7 @@ import polars as pl
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from workbook.sources.clicks import parse
+from workbook.sources.formats import CLICKS
 from workbook.sources.options import milliseconds
 from workbook.sources.records import DeadLetterSink, Then
 from workbook.streams.events.clicks import ClickType
@@ -64,7 +64,7 @@ def completed_views(
     """Emit each second's page views once it is complete, and those that came too late.
 
     In: the columns of Spark's Kafka source; what is no click goes to ``dead_letters``, as by
-    ``clicks.parse``. Out, by ``kind``:
+    ``CLICKS.parse``. Out, by ``kind``:
 
     - ``complete``: ``second`` (bigint, since 1970) with its ``views`` (bigint), once and for all.
       ``with_events`` gives the ``event_ids`` (array of bigint) of what was counted.
@@ -81,7 +81,7 @@ def completed_views(
     behind = milliseconds("lateness", lateness, 0)
     fields = (*FIELDS, *(["event_id"] if with_events else []))
     make = packing(1, partial(per_second, with_events=with_events))
-    packs = parse(raw, dead_letters, fields, Then(make, PACKED))
+    packs = CLICKS.parse(raw, dead_letters, fields, Then(make, PACKED))
     run, tick = secrets.randbits(62), lambda: monotonic_ns() // 1_000_000
     step = partial(complete, behind=behind, run=run, tick=tick)
     seconds = stateful(packs, step, TABLES, 1, lambda state, now: step(state, nothing_came(now)))
