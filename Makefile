@@ -56,7 +56,7 @@ doctor prefetch: .venv/ready
 
 # For those who change a version in pyproject.toml.
 lock: .venv/ready
-	PATH="$(BIN):$$PATH" $(BIN)/python -m workbook.stack.pins
+	PATH="$(BIN):$$PATH" $(BIN)/python tests/pins.py
 
 clean:
 	rm -rf .venv .venv-book site jupyter_execute .mypy_cache .pytest_cache .ruff_cache

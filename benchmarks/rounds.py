@@ -24,7 +24,6 @@ from workbook.sources.kafka import kafka_stream
 from workbook.spark import session
 from workbook.spark.runner import OnPoint
 from workbook.stack.addresses import kafka
-from workbook.streams.events.clicks import CLICK_SCHEMA
 from workbook.systems import SYSTEMS
 from workbook.systems.base import Job, Started, letters_of
 from workbook.systems.view_sums import Sums
@@ -71,7 +70,7 @@ def floor(spark: Any, broker: Broker, words: str) -> Iterator[Answer]:
 def window(spark: Any, broker: Broker, words: str) -> Iterator[Answer]:
     """Count page views by one watermark; a replay's partitions run apart, by less than a day."""
     source, out = words.split()
-    from_json = f"from_json(CAST(value AS STRING), '{CLICK_SCHEMA}') AS click"
+    from_json = "from_json(CAST(value AS STRING), 'click_type STRING, timestamp BIGINT') AS click"
     parsed = kafka_stream(spark, broker, source).selectExpr(from_json)
     parsed = parsed.selectExpr("click.*", "NULL AS reason")
     counts = views_per_second(parsed, "1 day")

@@ -1,7 +1,8 @@
 """The merge message by message, in plain Python: the oracle of the merge in columns."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from workbook.pipelines.event_time_merge.columns import Limits
 from workbook.streams.events.merged import Merged, combine, merged

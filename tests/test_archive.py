@@ -1,32 +1,43 @@
 """The archive: each record is one row with its facts, once, and a folder belongs to one query."""
 
 import json
+import os
+import random
 import secrets
-import shutil
+import signal
+import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import polars as pl
 import pytest
+from labs import until, workbook
 from pyspark.sql import SparkSession
 
 from workbook.cli.main import main
-from workbook.crashlab.crashes.archive import rows_in
 from workbook.errors import CannotGoOn
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import reread
 from workbook.kafka.registry import register
-from workbook.sinks.parquet_folder import ParquetFolder
 from workbook.spark import session
-from workbook.spark.runner import Batch, OnPoint, Running
+from workbook.spark.runner import OnPoint, Running
 from workbook.stack.addresses import registry
-from workbook.streams.events.ad_actions import VERSIONS, AdAction, encode, head
+from workbook.streams.events.ad_actions import (
+    MAX_AGE_MS,
+    VERSIONS,
+    AdAction,
+    Fate,
+    day_of,
+    encode,
+    head,
+)
 from workbook.streams.events.reasons import Reason
 from workbook.streams.generators.ad_actions import AdActionStream, prepare
-from workbook.streams.ledgers.archive import judge
 from workbook.streams.records import send_replicated
 from workbook.systems import SYSTEMS
+from workbook.systems.archive import LOG, claim
 from workbook.systems.base import Job
 from workbook.topics import Topic
 
@@ -58,34 +69,83 @@ def run(broker: Broker, spark: SparkSession, topic, tmp_path: Path) -> Run:
     return Run(broker, spark, topic("ad_actions"), tmp_path / "messages")
 
 
-def test_each_record_is_one_row_with_its_facts(run: Run) -> None:
+def send(run: Run, count: int) -> pd.DataFrame:
+    """Send generated actions, and return their facts as the archive has them."""
     stream = AdActionStream(
         ids=run.ids, rate=5, ads=200, duplicate_share=0.1, bad_share=0.05, too_old_share=0.02
     )
-    block, facts = stream.block(0, 3_000), stream.expected(0, 3_000)
+    block, facts = stream.block(0, count), stream.expected(0, count)
     values, arrivals = block["value"].to_pylist(), block["arrival"].to_pylist()
     send_replicated(run.config, run.topic, zip(values, arrivals, strict=True))
-    run.through(session.checkpoint("archive"))
-    expected, found = facts.assign(value=values, offset=facts["number"]), rows_in(run.folder)
-    assert (verdict := judge(expected, found)).clean, str(verdict)
-    assert (set(found["topic"]), set(found["batch"])) == ({run.topic}, {0, 1, 2})
-    ids = [int.from_bytes(value[1:5]) if len(value) >= 5 else -1 for value in values]
-    assert found.sort_values("offset")["schema_id"].fillna(-1).tolist() == ids
-    assert set(found["reason"].dropna()) == set(facts["reason"].dropna()) - {Reason.TOO_OLD}
-    # The judge sees what is wrong.
-    damaged = found.assign(ad=found["ad"].where(found["offset"] != 7, "other"))
-    one = found[found["offset"] == 9]
-    more = pd.concat([damaged[damaged["offset"] > 2], one, one.assign(offset=3_000)])
-    assert judge(expected, more).counts == {"lost": 3, "twice": 1, "wrong": 2}
+    rejected = facts["fate"] == Fate.REJECTED.value
+    return facts.assign(
+        offset=facts["number"],
+        value=values,
+        reason=facts["reason"].where(rejected, None),
+        day=facts["day"].where(~rejected, facts["arrival"].map(day_of)),
+        too_old=facts["arrival"] - facts["time"] > MAX_AGE_MS,
+        schema_id=[int.from_bytes(value[1:5]) if len(value) >= 5 else None for value in values],
+        readable=~rejected,
+    )
 
-    # Other readers find the same rows, and the value is read from Kafka by its place.
-    glob = f"{run.folder}/batch=*/*/*.parquet"
-    (run.folder / "_3").mkdir()
-    shutil.copytree(run.folder / "batch=2", run.folder / "_3", dirs_exist_ok=True)
-    assert run.spark.read.parquet(str(run.folder)).count() == len(found)
-    assert pl.scan_parquet(glob, hive_partitioning=True).select(pl.len()).collect().item() == 3_000
+
+def rows_in(spark: SparkSession, folder: Path) -> pd.DataFrame:
+    return spark.read.parquet(str(folder)).toPandas().sort_values("offset", ignore_index=True)
+
+
+def assert_equal(found: pd.DataFrame, right: pd.DataFrame) -> None:
+    """Each message is in the archive once, with its own facts; of a rejected one, those of all."""
+    assert found["offset"].tolist() == right["offset"].tolist()
+    same = partial(pd.testing.assert_series_equal, check_dtype=False, check_exact=True)
+    for name in ("arrival", "reason", "day", "schema_id"):
+        same(found[name], right[name])
+    good = right["readable"]
+    for name in ("too_old", "event_id", "ad", "type", "source", "user", "time"):
+        same(found[name][good], right[name][good])
+    of_bytes = right.assign(hash=found["hash"]).groupby("value")["hash"]
+    assert found["hash"].nunique() == of_bytes.ngroups
+    assert of_bytes.nunique().eq(1).all()
+
+
+def test_each_record_is_one_row_with_its_facts(run: Run) -> None:
+    right = send(run, 3_000)
+    run.through(session.checkpoint("archive"))
+    found = rows_in(run.spark, run.folder)
+    assert_equal(found, right)
+    assert set(found["topic"]) == {run.topic}
+    assert set(found["reason"].dropna()) > {Reason.UNKNOWN_SCHEMA}
+
+    # Other readers find the same rows in the files that Spark names, and Kafka has the value.
+    files = run.spark.read.parquet(str(run.folder)).inputFiles()
+    paths = [file.removeprefix("file://") for file in files]
+    assert pl.scan_parquet(paths).select(pl.len()).collect().item() == 3_000
     [message] = reread(run.config, run.topic, {0: [1_234]})
-    assert message.value() == values[1_234]
+    assert message.value() == right["value"][1_234]
+
+
+def test_killed_while_it_writes_each_record_is_there_once(run: Run, tmp_path: Path) -> None:
+    right, drawn = send(run, 4_000), random.Random(7)
+    words = ["run", "archive", "--in", run.topic, "--subject", run.subject, "--every", "0.1"]
+    words += ["--folder", str(run.folder), "--checkpoint", str(tmp_path / "state")]
+    commits = tmp_path / "state" / "0" / "commits"
+    for lives in (1, 2, 3):
+        running = workbook(*words, "--max-per-batch", "200")
+        wait_for(commits, 2 * lives, running)
+        time.sleep(drawn.random())  # somewhere in the next ones
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+    run.through(tmp_path / "state")
+    assert_equal(rows_in(run.spark, run.folder), right)
+
+
+def wait_for(commits: Path, number: int, running: Any) -> None:
+    """Wait until a run has committed a micro-batch of this number, or a later one."""
+
+    def committed() -> bool:
+        assert running.poll() is None, running.communicate()[0]
+        return any(int(file.name) >= number for file in commits.glob("[0-9]*"))
+
+    until(committed, f"micro-batch {number}", within=300)
 
 
 def test_a_repeated_micro_batch_is_written_once_and_another_query_is_refused(
@@ -96,28 +156,16 @@ def test_a_repeated_micro_batch_is_written_once_and_another_query_is_refused(
     run.through(checkpoint, most=2)
     for file in (checkpoint / "0" / "commits").glob("*2*"):
         file.unlink()  # as if killed before it was committed
-    before = set(run.folder.rglob("*.parquet"))  # each has a random number in its name
     run.through(checkpoint, most=2)
-    assert set(run.folder.rglob("*.parquet")) == before
-    assert sorted(rows_in(run.folder)["offset"]) == [0, 1, 2, 3, 4]
+    assert rows_in(run.spark, run.folder)["offset"].tolist() == [0, 1, 2, 3, 4]
 
-    with pytest.raises(CannotGoOn, match=r"another query has filled it.*--checkpoint that filled"):
+    with pytest.raises(CannotGoOn, match=r"has filled it.*--checkpoint that filled"):
         run.through(session.checkpoint("archive"))
     with pytest.raises(CannotGoOn, match="3 finished micro-batches of its query, and the folder 0"):
         run.through(checkpoint, tmp_path / "new")
-    (run.folder / "batch=2").rename(tmp_path / "gone")
+    (run.folder / LOG / "2").rename(tmp_path / "gone")
     with pytest.raises(CannotGoOn, match="Bring both back"):
         run.through(checkpoint)
-
-
-def test_files_of_a_failed_attempt_are_replaced(spark: SparkSession, tmp_path: Path) -> None:
-    rows, batch = spark.sql("SELECT DATE'2026-01-01' AS day, id FROM range(9)"), Batch("query", 0)
-    failing = ParquetFolder(tmp_path, "day", "id", check=lambda rows: 1 / (rows.count() - 9))
-    with pytest.raises(ZeroDivisionError):
-        failing.through(rows, batch)
-    assert not list(tmp_path.glob("batch=*"))
-    ParquetFolder(tmp_path, "day", "id").through(rows, batch)
-    assert spark.read.parquet(str(tmp_path)).count() == 9
 
 
 def test_a_schema_registered_meanwhile_is_read(run: Run) -> None:
@@ -131,7 +179,7 @@ def test_a_schema_registered_meanwhile_is_read(run: Run) -> None:
         sent = ((sent, NOW) for sent in (value, head(999) + b"x", None))
         send_replicated(run.config, run.topic, sent)
         running.process_all()
-    found = rows_in(run.folder).sort_values("offset")
+    found = rows_in(run.spark, run.folder)
     assert found["reason"].tolist() == [None, Reason.UNKNOWN_SCHEMA, Reason.EMPTY]
     assert found["ad"].tolist() == ["a", None, None]
 
@@ -141,7 +189,7 @@ def test_a_folder_that_cannot_be_one_is_refused(tmp_path: Path, capsys, monkeypa
     for words, why in [
         ([], "Expected a folder for the Parquet files"),
         (["--folder", str(file)], f"--folder {file} isn't one: {file} is a file"),
-        (["--folder", str(tmp_path)], "it has files of something else"),
+        (["--folder", str(tmp_path)], "something else has filled it"),
     ]:
         assert main(["run", "archive", *words]) == 1
         assert why in " ".join(capsys.readouterr().err.split())
@@ -151,8 +199,9 @@ def test_a_folder_that_cannot_be_one_is_refused(tmp_path: Path, capsys, monkeypa
 
 
 def test_of_two_queries_that_find_an_empty_folder_one_gets_it(tmp_path: Path, monkeypatch) -> None:
-    touch, other = Path.touch, tmp_path / "_query-other"
-    monkeypatch.setattr(Path, "touch", lambda mark: (touch(other), touch(mark)))
-    with pytest.raises(CannotGoOn, match="another query has filled it"):
-        ParquetFolder(tmp_path, "day", "ad")._claim("mine")
-    assert [*tmp_path.iterdir()] == [other]
+    link, folder, mine = Path.symlink_to, tmp_path / "folder", tmp_path / "mine"
+    monkeypatch.setattr(
+        Path, "symlink_to", lambda mark, to: (link(mark, tmp_path / "other"), link(mark, to))
+    )
+    with pytest.raises(CannotGoOn, match="other has filled it"):
+        claim(folder, mine)

@@ -12,7 +12,7 @@ from compacting import roll, wait_until_compacted
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewPartitions
 from labs import DEADLINE, until
-from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
@@ -31,6 +31,8 @@ from workbook.sources.assigned import (
     register,
     shared,
 )
+from workbook.sources.bounds import begins_of
+from workbook.sources.clamped import ClampedKafka
 from workbook.sources.kafka import assigned_stream
 from workbook.sources.kafka_reader import Range
 from workbook.spark.progress import _offsets
@@ -148,10 +150,6 @@ def test_offsets_to_start_from(assigned: Assigned) -> None:
     query = assigned.start(assigned.rows(startingOffsets=chosen), once=True)
     query.awaitTermination(DEADLINE)
     assert assigned.read(query) == ["c", "d"]
-    for wrong in ({"0": 2}, {"0": 9, "1": 0, "2": 0}, {"0": "x", "1": 0, "2": 0}):
-        reader = assigned.reader(startingOffsets=json.dumps({assigned.name: wrong}))
-        with pytest.raises(ValueError, match=r"Expected .*startingOffsets"):
-            _begin(reader)
 
 
 def test_what_comes_later_is_not_available_now(assigned: Assigned) -> None:
@@ -276,19 +274,46 @@ def test_a_broker_without_groups_is_named_and_gets_no_topic_by_it(tmp_path: Path
         assert CONSUMER_OFFSETS not in AdminClient(config).list_topics(timeout=30).topics
 
 
+CLAMPED = {"subscribe": "t,u", "maxLead": "10 seconds"}
+
+
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("source", "options", "says"),
     [
-        ({"subscribe": ","}, "topics.*','"),
-        ({"tasks": "many"}, "tasks as a whole number"),
-        ({"kafka.ssl.truststore.location": "x"}, "kafka.ssl.ca.location"),
-        ({"kafka.auto.offset.reset": "latest"}, "startingOffsets"),
+        (AssignedKafka, {"subscribe": ","}, "topics.*','"),
+        (AssignedKafka, {"tasks": "many"}, "tasks as a whole number"),
+        (AssignedKafka, {"kafka.ssl.truststore.location": "x"}, "kafka.ssl.ca.location"),
+        (AssignedKafka, {"kafka.auto.offset.reset": "latest"}, "startingOffsets"),
+        (AssignedKafka, {"kafka.sasl.jaas.config": "x"}, "kafka.sasl.username"),
+        (AssignedKafka, {"maxOffsetsPerTrigger": "0"}, "maxOffsetsPerTrigger as a whole number"),
+        (AssignedKafka, {"failOnDataLoss": "maybe"}, "failOnDataLoss as true or false"),
+        (AssignedKafka, {"minPartitions": "4"}, "one of the options.*minpartitions"),
+        (ClampedKafka, {**CLAMPED, "subscribe": "one"}, "two topics.*'one'"),
+        (ClampedKafka, {**CLAMPED, "maxLead": "0 seconds"}, "maxLead as a time like '10 seconds'"),
+        (ClampedKafka, {**CLAMPED, "maxLead": "soon"}, "maxLead as a time"),
+        (ClampedKafka, {**CLAMPED, "maxLead": "5 m"}, "maxLead as a time"),
     ],
 )
-def test_options_that_make_no_sense(options: dict[str, str], says: str) -> None:
-    given = {"kafka.bootstrap.servers": "a:1", "subscribe": "t", **options}
-    with pytest.raises((ValueError, AnalysisException, PySparkException), match=says):
-        AssignedKafka(given)
+def test_options_that_make_no_sense(source: Any, options: dict[str, str], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        source({"kafka.bootstrap.servers": "a:1", "subscribe": "t", **options})
+
+
+@pytest.mark.parametrize(
+    "offsets",
+    [
+        '{"A":{"0":3},"B":{"0":0,"1":0}}',
+        '{"A":{"0":3.7,"1":0},"B":{"0":0,"1":0}}',
+        '{"A":{"x":3,"1":0},"B":{"0":0,"1":0}}',
+        '{"A":{"0":9,"1":0},"B":{"0":0,"1":0}}',
+        '{"A":{"0":"x","1":0},"B":{"0":0,"1":0}}',
+        "first",
+    ],
+)
+def test_offsets_that_make_no_sense(offsets: str) -> None:
+    bounds = {(topic, number): (0, 8) for topic in "AB" for number in (0, 1)}
+    with pytest.raises(ValueError, match=r"Expected .*startingOffsets"):
+        begins_of(offsets, "AB", bounds)
 
 
 # --- shares -----------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,8 @@ from workbook.errors import Rejected
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import read_dead_letters
-from workbook.sources import ad_actions, clicks, positions, visits
+from workbook.sources import ad_actions
+from workbook.sources.formats import CLICKS, POSITIONS, VISITS
 from workbook.sources.records import Format, _read
 from workbook.streams.events.ad_actions import (
     MAX_AGE_MS,
@@ -55,7 +55,6 @@ Record = tuple[bytes | None, bytes | None]
 class Table:
     """Good records of a stream, and bad ones (key, value) with the reason to expect."""
 
-    parse: Callable[..., Any]
     form: Format
     good: list[Record]
     bad: list[tuple[bytes | None, bytes | None, Reason]]
@@ -97,8 +96,7 @@ def beat(at: int) -> bytes:
 
 TABLES = {
     "clicks": Table(
-        clicks.parse,
-        clicks.CLICKS,
+        CLICKS,
         good=[
             (None, CLICK),
             (b"\xff", with_more(CLICK)),
@@ -127,8 +125,7 @@ TABLES = {
         ],
     ),
     "tracking": Table(
-        visits.parse,
-        visits.VISITS,
+        VISITS,
         good=[
             (b"v1", SEEN),
             (b"v1", ORDER),
@@ -159,8 +156,7 @@ TABLES = {
         ],
     ),
     "positions": Table(
-        positions.parse,
-        positions.POSITIONS,
+        POSITIONS,
         good=[
             (b"p1", BOB),
             (b"p1", with_more(BOB)),
@@ -209,7 +205,7 @@ def test_each_bad_record_is_a_dead_letter_with_its_reason(stream, broker, spark,
             producer.produce(value, key, 0, timestamp=AHEAD if key == b"ahead" else NOW)
     letters = DeadLetters(config, made.dead_letters.name)
     raw = spark.read.format("kafka").options(**broker.spark_options(), subscribe=made.name).load()
-    rows = table.parse(raw, letters, ("offset", "reason"))
+    rows = table.form.parse(raw, letters, ("offset", "reason"))
     assert dict(rows.collect()) == dict(enumerate(expected))
     kept = read_dead_letters(config, made.dead_letters.name)
     found = {row.offset: (row.key, row.value, row.reason) for row in kept.itertuples()}
@@ -267,7 +263,7 @@ def test_the_fast_way_reads_what_the_rules_read(stream: str) -> None:
 
 
 def _fields(event: Any) -> tuple[str, ...]:
-    return () if event is None else tuple(getattr(event, "__struct_fields__", event.__slots__))
+    return () if event is None else event.__struct_fields__
 
 
 # --- ad actions: Avro, rejected by Spark SQL --------------------------------------------------

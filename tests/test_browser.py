@@ -197,7 +197,7 @@ def test_a_cell_run_again_ends_its_view_and_a_saved_notebook_shows_its_buttons(
 
 
 PRESSED = """
-from workbook.classroom.progress import keep_the_current_cell
+from workbook.views.cell_clock import keep_the_current_cell
 keep_the_current_cell()
 presses = []
 button = ipywidgets.Button(description="Press this")
@@ -243,10 +243,7 @@ PICTURES = {
     "05_many_partitions": {"The clock of each partition": "clocks"},
     "06_rebalance": {"Who reads what": "group"},
     "11_event_time_timeout": {"Each visit on its line": "merging"},
-    "12_clamp": {
-        "A topic may be read up to the": "leads",
-        "The same messages, read twice": "open_state",
-    },
+    "12_clamp": {"A topic may be read up to the": "leads"},
     "13_restart_from_the_sink": {"Above, the partition that is read": "restart"},
     "32_windowed_store": {"A line per group": "windowed_store"},
     "22_stores_and_instances": {"Look for what the query costs": "topology"},
@@ -305,7 +302,7 @@ def test_a_slider_goes_back_by_keyboard_and_by_buttons_and_survives_a_reload(
 ) -> None:
     mine, address = lab
     file = Path(mine.env["WORKBOOK_NOTEBOOKS"]) / "slider.ipynb"
-    setup = "from workbook.classroom.progress import keep_the_current_cell\nkeep_the_current_cell()"
+    setup = "from workbook.views.cell_clock import keep_the_current_cell\nkeep_the_current_cell()"
     cells = [new_code_cell(text) for text in (setup, SLIDER.strip(), "'below'")]
     nbformat.write(new_notebook(cells=cells, metadata=KERNEL), file)
     open_chapter(page, address, "slider")

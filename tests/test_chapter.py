@@ -15,6 +15,7 @@ from workbook.errors import BrokerUnreachable, QueryFailed
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.readers import consumer, read_all
+from workbook.views import cell_clock
 
 
 @pytest.fixture
@@ -57,13 +58,12 @@ def test_a_second_chapter_of_the_same_name_ends_what_the_first_left(chapter: Cha
     assert len(read_all(chapter.config, clicks)) == arrived
 
 
-def test_a_long_wait_says_what_it_waits_for(
-    chapter: Chapter, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("workbook.classroom.progress.QUIET_S", 0.0)
-    asked: list[int] = []
-    chapter.wait(lambda: asked.append(1) or len(asked) > 3, "a small thing")
-    assert capsys.readouterr().out == "Waiting for a small thing ...\n"
+def test_the_cell_s_line_says_what_it_waits_for(chapter: Chapter) -> None:
+    said: list[str] = []
+    look = lambda: said.append(cell_clock._clock.waits_for) or len(said) > 3  # noqa: E731
+    chapter.wait(look, "a small thing")
+    assert set(said) == {"waiting for a small thing"}
+    assert cell_clock._clock.waits_for == ""
 
 
 def test_waiting_in_vain_raises_what_ended_a_loop(chapter: Chapter) -> None:

@@ -81,7 +81,6 @@ OPTIONS = {
     "dead_letters": "letters",
     "out": "metrics",
     "lateness": None,
-    "by_partition": False,
     "with_events": False,
 }
 

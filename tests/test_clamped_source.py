@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import sysconfig
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,15 +13,15 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 from labs import until
-from pyspark.errors import AnalysisException, PySparkException, StreamingQueryException
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from source_queries import Queries
 
+from workbook.errors import BrokerUnreachable, RecordsLost, TopicMissing
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
-from workbook.sources.bounds import RecordsLost
 from workbook.sources.clamp import goes_on
 from workbook.sources.clamped import ClampedKafka, ClampedReader, ClampSettings, register
 from workbook.topics import Topic
@@ -199,24 +198,6 @@ def test_while_the_broker_is_away_nobody_becomes_idle(
     assert log.latestOffset(found, ALL)["offsets"][name]["0"] == 3, "it's idle now"
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"subscribe": "one"}, "two topics.*'one'"),
-        ({"maxLead": "0 seconds"}, "maxLead as a time like '10 seconds'"),
-        ({"maxLead": "soon"}, "maxLead as a time"),
-        ({"maxLead": "5 m"}, "maxLead as a time"),
-        ({"maxOffsetsPerTrigger": "0"}, "maxOffsetsPerTrigger as a whole number"),
-        ({"failOnDataLoss": "maybe"}, "failOnDataLoss as true or false"),
-        ({"minPartitions": "4"}, "one of the options.*minpartitions"),
-        ({"kafka.sasl.jaas.config": "x"}, "kafka.sasl.username"),
-    ],
-)
-def test_options_that_make_no_sense(clamped: Clamped, options: dict[str, str], says: str) -> None:
-    with pytest.raises((AnalysisException, PySparkException), match=says):
-        clamped.rows(**options)
-
-
 def test_topics_of_unequal_partitions_are_refused(
     clamped: Clamped, topic: Callable[..., Topic]
 ) -> None:
@@ -256,27 +237,10 @@ def test_the_first_batch_that_failed_is_read_again_from_where_it_began(clamped: 
     assert clamped.read(again) == ([7, 8, 9], [7, 8, 9])
 
 
-@pytest.mark.parametrize(
-    "offsets",
-    [
-        '{"A":{"0":3},"B":{"0":0,"1":0}}',
-        '{"A":{"0":3.7,"1":0},"B":{"0":0,"1":0}}',
-        '{"A":{"x":3,"1":0},"B":{"0":0,"1":0}}',
-        '{"A":{"0":9,"1":0},"B":{"0":0,"1":0}}',
-        "first",
-    ],
-)
-def test_offsets_that_make_no_sense(clamped: Clamped, offsets: str) -> None:
-    names = [f'"{topic}"' for topic in clamped.topics]
-    text = offsets.replace('"A"', names[0]).replace('"B"', names[1])
-    with pytest.raises(ValueError, match=r"Expected .*startingOffsets"):
-        clamped.log(startingOffsets=text).initialOffset()
-
-
 def test_a_topic_that_is_missing_is_named_at_once(clamped: Clamped) -> None:
     log = clamped.log(subscribe=f"nowhere,{clamped.topics[1]}")
     began = time.monotonic()
-    with pytest.raises(RecordsLost, match=r"Expected the topic nowhere.*Check its name"):
+    with pytest.raises(TopicMissing, match=r"Expected a topic 'nowhere'.*Check the name"):
         log.initialOffset()
     assert time.monotonic() - began < 9
 
@@ -329,7 +293,7 @@ def test_a_silent_partition_is_waited_for_and_the_other_is_not_read_without_boun
     places = {("a", 0): (0, 10**9), ("b", 0): (0, 5)}
     log._bounds = SimpleNamespace(ask=lambda: places, reader=client)  # type: ignore[assignment]
     start = {"offsets": {"a": {"0": 0}, "b": {"0": 0}}, "tops": {"a": {}, "b": {}}}
-    with pytest.raises(TimeoutError, match="partition 0 of b"):
+    with pytest.raises(BrokerUnreachable, match="partition 0 of b"):
         log.latestOffset(start, ReadMaxRows(2_000))
     assert client.next <= 60_000
     assert clock[0] < 90
@@ -381,12 +345,8 @@ def test_the_example_of_its_page_runs_from_another_folder(clamped: Clamped, tmp_
     clamped.write(1, 0)
     page = (ROOT / "docs" / "clamped-source.md").read_text()
     [example] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    (tmp_path / "workbook").symlink_to(ROOT / "workbook")
     script, elsewhere = tmp_path / "example.py", tmp_path / "elsewhere"
     elsewhere.mkdir()
-    python = tmp_path / "python"  # in which the package isn't installed
-    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
-    python.chmod(0o700)
     script.write_text(
         example.replace("localhost:9092", clamped.broker.bootstrap)
         .replace("tracking,orders", ",".join(clamped.topics))
@@ -394,8 +354,8 @@ def test_the_example_of_its_page_runs_from_another_folder(clamped: Clamped, tmp_
     )
     kept = {n: v for n, v in os.environ.items() if not n.startswith(("WORKBOOK", "SPARK", "PY"))}
     done = subprocess.run(
-        [python, script],
-        env={**kept, "PYTHONPATH": sysconfig.get_path("purelib"), "PYSPARK_PYTHON": str(python)},
+        [sys.executable, script],
+        env=kept,
         cwd=elsewhere,
         capture_output=True,
         text=True,

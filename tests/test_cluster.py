@@ -1,15 +1,12 @@
 """Each system on a standalone cluster that can read nothing of ours, while a worker is killed."""
 
-import hashlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from datetime import date
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -18,36 +15,23 @@ import pandas as pd
 import psycopg
 import pytest
 from clusters import Cluster, cluster, environment, unfit
-from labs import end, read_until, until, workbook
-from test_active_groups import observed_in
+from labs import end, until, workbook
 
 from workbook.errors import CannotGoOn
 from workbook.kafka.broker import Broker
-from workbook.kafka.offsets import committed_by
-from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
-from workbook.sinks.migration import Migration
-from workbook.sinks.store import Store
 from workbook.spark.cluster import settings
 from workbook.spark.runner import start_query
-from workbook.stack.addresses import cassandra, database, registry
-from workbook.stack.cassandra import connected
+from workbook.stack.addresses import database, registry
 from workbook.stack.folders import ROOT
 from workbook.streams.events.clicks import ClickType
-from workbook.streams.events.visits import Heartbeat
 from workbook.streams.generators.ad_actions import AdActionStream, prepare
 from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.generators.groups import GroupWorkload
-from workbook.streams.generators.legacy_counts import fill, legacy_counts
 from workbook.streams.generators.positions import PositionStream
-from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.ledgers.actions import judge
-from workbook.streams.ledgers.groups import GroupsVerdict
-from workbook.streams.ledgers.groups import judge as judge_groups
-from workbook.streams.ledgers.merges import MergeLedger, MergeVerdict
 from workbook.streams.ledgers.tables import TableLedger
 from workbook.streams.metrics import read_metrics
-from workbook.streams.records import read_merged, read_no_visits, send_replicated
+from workbook.streams.records import send_replicated
 from workbook.streams.stream_producer import generate
 from workbook.topics import Topic, new_compacted_topic, new_topic
 
@@ -153,10 +137,24 @@ def while_it_runs(process: subprocess.Popen[str], happened: Callable[[], bool]) 
     until(happened_yet, "what the run brings about", WITHIN)
 
 
-def lose_a_worker(started: Cluster) -> None:
+def without_a_worker(
+    started: Cluster, words: Sequence[str], sender: Thread,
+    began: Callable[[], bool], done: Callable[[], bool],
+) -> str:  # fmt: skip
+    """Run a system until it's ``done``, and kill a worker once it ``began``; return what it said.
+
+    The records of ``sender`` come meanwhile.
+    """
+    process = on(started, *words, "--checkpoint", str(started.shared / "state"))
+    while_it_runs(process, began)
     assert len(started.executors()) == 2
     started.kill_worker()
     assert len(started.executors()) == 1
+    sender.join()
+    while_it_runs(process, done)
+    said = end(process, signal.SIGTERM)
+    nothing_is_left(started)
+    return said
 
 
 def nothing_is_left(started: Cluster) -> None:
@@ -180,31 +178,27 @@ def test_every_page_view_is_counted_or_rejected(broker: Broker, spark_cluster: C
     config = broker.client_config()
     stream = CLICKS.ending_by(int(time.time() * 1000), CLICKED, speed=1)
     sender = in_the_background(broker, clicks, stream, CLICKED)
-    state = str(spark_cluster.shared / "state")
-    process = on(
-        spark_cluster, "page_views", "--in", clicks.name, "--out", out.name, "--checkpoint", state
-    )
-    while_it_runs(process, lambda: len(read_metrics(config, out.name)) > 2)
-    lose_a_worker(spark_cluster)
-    sender.join()
-
     sent = stream.expected(0, CLICKED)
-    read_until(process, f"{len(sent):,} read = ")
-    read_until(process, " 0 in open seconds")
-    said = end(process, signal.SIGTERM)
-    letters = once(read_dead_letters(config, clicks.dead_letters.name))
-    late = letters[letters["reason"] == "too late"]
-    too_late = {json.loads(value)["event_id"] for value in late["value"]}
     views = sent[sent["reason"].isna() & (sent["click_type"] == ClickType.PAGE)]
-    counted = views[~views["event_id"].isin(too_late)]
     rejected = sent["reason"].dropna()
-    assert (
-        f"{len(sent):,} read = {len(counted):,} counted + 0 in open seconds + {len(late):,} too "
-        f"late + {len(rejected):,} rejected + "
-    ) in said
-    assert seconds(config, out) == (counted["timestamp"] // 1000).value_counts().to_dict()
-    assert sorted(letters["reason"]) == sorted([*rejected, *late["reason"]])
-    nothing_is_left(spark_cluster)
+
+    def letters() -> pd.DataFrame:
+        return once(read_dead_letters(config, clicks.dead_letters.name))
+
+    def counted() -> pd.DataFrame:
+        late = letters().query("reason == 'too late'")["value"]
+        return views[~views["event_id"].isin({json.loads(value)["event_id"] for value in late})]
+
+    def right() -> bool:
+        seconds = (counted()["timestamp"] // 1000).value_counts().to_dict()
+        return seconds_in(config, out) == seconds and len(letters()) >= len(rejected)
+
+    words = ("page_views", "--in", clicks.name, "--out", out.name)
+    began = lambda: len(read_metrics(config, out.name)) > 2  # noqa: E731
+    said = without_a_worker(spark_cluster, words, sender, began, right)
+    late = letters().query("reason == 'too late'")
+    assert f"{len(counted()):,} counted + 0 in open seconds + {len(late):,} too late" in said
+    assert sorted(letters()["reason"]) == sorted([*rejected, *late["reason"]])
 
 
 def once(letters: pd.DataFrame) -> pd.DataFrame:
@@ -212,55 +206,9 @@ def once(letters: pd.DataFrame) -> pd.DataFrame:
     return letters.drop_duplicates(["partition", "offset"])
 
 
-def seconds(config: dict[str, str], topic: Topic) -> dict[int, int]:
+def seconds_in(config: dict[str, str], topic: Topic) -> dict[int, int]:
     """What a reader knows who keeps the last metric of each second."""
     return {int(m.second): int(m.views) for m in read_metrics(config, topic.name).itertuples()}
-
-
-VISITS: dict[str, Any] = {"partitions": 2, "visit_s": 3.0, "seed": 5, "bad_share": 0.03}
-TRACKED, ORDERED = 6_000, 1_200
-
-
-@pytest.mark.slow
-def test_every_visit_is_merged(broker: Broker, spark_cluster: Cluster) -> None:
-    tracking, orders = new_topic("tracking", "test-cluster", 2), new_topic("orders", "cluster", 2)
-    broker.create(tracking, tracking.dead_letters, orders)
-    config, out = broker.client_config(), f"{tracking.name}.visits"
-    streams = [
-        (tracking, VisitStream(rate=150.0, **VISITS), TRACKED),
-        (orders, VisitStream(kind=Kind.ORDERS, rate=30.0, tracking_rate=150.0, **VISITS), ORDERED),
-    ]
-    now = int(time.time() * 1000)
-    placed = [(topic, each.ending_by(now, n, speed=1), n) for topic, each, n in streams]
-    senders = [in_the_background(broker, *each) for each in placed]
-    state = str(spark_cluster.shared / "state")
-    process = on(
-        *(spark_cluster, "event_time_merge", "--in", tracking.name, "--orders", orders.name),
-        *("--out", out, "--timeout", "6 seconds", "--checkpoint", state),
-    )
-    read_until(process, "Its new checkpoint")
-    while_it_runs(process, lambda: bool(read_merged(config, out)))
-    lose_a_worker(spark_cluster)
-    for sender in senders:
-        sender.join()
-    end_of = int(time.time() * 1000) + 10_000
-    for topic in (tracking, orders):
-        with DeliveringProducer(config, topic.name) as producer:
-            for partition in range(2):
-                producer.produce(Heartbeat(end_of).to_json(), None, partition, timestamp=end_of)
-
-    ledger = MergeLedger(pd.concat([each.expected(0, n) for _, each, n in placed]))
-
-    def verdict() -> MergeVerdict:
-        rejected = read_no_visits(config, tracking.dead_letters.name)
-        return ledger.judge(read_merged(config, out), rejected)
-
-    while_it_runs(process, lambda: not verdict().counts["lost"])
-    end(process, signal.SIGTERM)
-    found = verdict()
-    assert found.clean, str(found)
-    assert found.counts["fragments"] == found.counts["apart"] == 0
-    nothing_is_left(spark_cluster)
 
 
 POSITIONS = PositionStream(
@@ -276,24 +224,14 @@ def test_the_table_in_the_topic_is_right(broker: Broker, spark_cluster: Cluster)
     config, out = broker.client_config(), f"{positions.name}.holders"
     stream = POSITIONS.ending_by(int(time.time() * 1000), CHANGED, speed=1)
     sender = in_the_background(broker, positions, stream, CHANGED)
-    state = str(spark_cluster.shared / "state")
-    process = on(
-        *(spark_cluster, "share_holders", "--in", positions.name),
-        *("--out", out, "--no-store", "--checkpoint", state),
-    )
-    read_until(process, "Its new checkpoint")
-    while_it_runs(process, lambda: bool(read_messages(config, out)))
-    lose_a_worker(spark_cluster)
-    sender.join()
-
     expected = stream.expected(0, CHANGED)
-
-    while_it_runs(process, lambda: judged(expected, config, out).clean)
-    end(process, signal.SIGTERM)
-    assert judged(expected, config, out).clean
+    words = ("share_holders", "--in", positions.name, "--out", out, "--no-store")
+    began = lambda: bool(read_messages(config, out))  # noqa: E731
+    right = lambda: judged(expected, config, out).clean  # noqa: E731
+    without_a_worker(spark_cluster, words, sender, began, right)
+    assert right()
     letters = once(read_dead_letters(config, positions.dead_letters.name))
     assert len(letters) == expected["reason"].notna().sum() > 40
-    nothing_is_left(spark_cluster)
 
 
 def judged(expected: pd.DataFrame, config: dict[str, str], topic: str) -> Any:
@@ -302,78 +240,7 @@ def judged(expected: pd.DataFrame, config: dict[str, str], topic: str) -> Any:
     return TableLedger(expected).judge(table)
 
 
-@pytest.mark.slow
-def test_the_active_groups_are_those_of_the_broker(
-    broker: Broker, spark_cluster: Cluster, tmp_path: Path
-) -> None:
-    topics = [new_topic("read", "test-cluster", 2) for _ in range(2)]
-    broker.create(*topics)
-    config, file = broker.client_config(), tmp_path / "groups.db"
-    before, after = (GroupWorkload(config, each.name, 2, seed=5, groups=20) for each in topics)
-    expected = [before.run()]  # the broker makes its topic of offsets for the first group
-    state = str(spark_cluster.shared / "state")
-    process = on(spark_cluster, "active_groups", "--store", str(file), "--checkpoint", state)
-    read_until(process, "Its new checkpoint")
-
-    def observed() -> pd.DataFrame:
-        if not file.exists():
-            return pd.DataFrame(columns=expected[0].columns)
-        store = Store(file, "group", reading=True)
-        return pd.concat([observed_in(store, f"{each.name}.") for each in topics])
-
-    while_it_runs(process, lambda: len(observed()) > 0)
-    lose_a_worker(spark_cluster)
-    expected.append(after.run())
-    wanted = pd.concat(expected)
-
-    def verdict() -> GroupsVerdict:
-        found = observed()
-        groups = sorted({*wanted["group"], *found["group"]})
-        return judge_groups(wanted, found, committed_by(config, groups))
-
-    while_it_runs(process, lambda: verdict().clean)
-    end(process, signal.SIGTERM)
-    found = verdict()
-    assert found.clean, str(found)
-    assert wanted["group"].nunique() == 2 * 16, "of 20, four are deleted"
-    nothing_is_left(spark_cluster)
-
-
 ACTED = 9_000
-
-
-@pytest.mark.slow
-def test_each_action_is_copied_under_its_hash(broker: Broker, spark_cluster: Cluster) -> None:
-    topic = new_topic("ad-actions", "test-cluster", 2)
-    broker.create(topic)
-    config, out = broker.client_config(), f"{topic.name}.long-lived"
-    stream = AdActionStream(
-        seed=3, rate=200, partitions=2, bad_share=0.02, **prepare(topic.name, registry())
-    ).ending_by(int(time.time() * 1000), ACTED, speed=1)
-    sender = in_the_background(broker, topic, stream, ACTED)
-    state = str(spark_cluster.shared / "state")
-    process = on(spark_cluster, "replicate", "--in", topic.name, "--checkpoint", state)
-    read_until(process, "Its new checkpoint")
-    while_it_runs(process, lambda: bool(read_messages(config, out)))
-    lose_a_worker(spark_cluster)
-    sender.join()
-
-    sent = {message.value() for message in read_messages(config, topic.name)}
-
-    def copied() -> dict[bytes, set[tuple[bytes, int]]]:
-        places = defaultdict[bytes, set[tuple[bytes, int]]](set)
-        for message in read_messages(config, out):
-            places[message.value()].add((message.key(), message.partition()))
-        return places
-
-    while_it_runs(process, lambda: copied().keys() == sent)
-    end(process, signal.SIGTERM)
-    copies = copied()
-    assert copies.keys() == sent
-    for value, places in copies.items():  # at least once, and all copies in one partition
-        [(key, _)] = places
-        assert key == hashlib.sha1(value).digest()
-    nothing_is_left(spark_cluster)
 
 
 @pytest.mark.slow
@@ -393,57 +260,22 @@ def test_each_action_counts_once(broker: Broker, spark_cluster: Cluster) -> None
 
     sender = Thread(target=send)
     sender.start()
-    state = str(spark_cluster.shared / "state")
-    process = on(
-        *(spark_cluster, "ad_statistics", "--in", topic.name, "--subject", subject),
-        *("--schema", schema, "--checkpoint", state),
-    )
-    read_until(process, "Its new checkpoint")
 
     def ask(query: str) -> list[tuple[Any, ...]]:
         with psycopg.connect(database(), options=f"-c search_path={schema}") as connection:
             found = connection.execute("SELECT to_regclass('fates') IS NOT NULL").fetchone()
             return connection.execute(query).fetchall() if found and found[0] else []
 
-    while_it_runs(process, lambda: bool(ask("SELECT * FROM fates")))
-    lose_a_worker(spark_cluster)
-    sender.join()
     by_fate = "SELECT fate, sum(count)::bigint FROM fates GROUP BY fate"
-    while_it_runs(process, lambda: sum(n for _, n in ask(by_fate)) >= ACTED)
-    end(process, signal.SIGTERM)
+    words = ("ad_statistics", "--in", topic.name, "--subject", subject, "--schema", schema)
+    began = lambda: bool(ask("SELECT * FROM fates"))  # noqa: E731
+    done = lambda: sum(n for _, n in ask(by_fate)) >= ACTED  # noqa: E731
+    without_a_worker(spark_cluster, words, sender, began, done)
     columns = ["ad", "day", "type", "source", "count"]
     counts = pd.DataFrame(ask("SELECT * FROM counts"), columns=columns)
     letters = read_dead_letters(broker.client_config(), topic.dead_letters.name)
     verdict = judge(stream.expected(0, ACTED), counts, dict(ask(by_fate)), letters)
     assert verdict.clean, str(verdict)
-    nothing_is_left(spark_cluster)
-
-
-@pytest.mark.slow
-def test_an_old_table_is_migrated(spark_cluster: Cluster) -> None:
-    name = f"cluster_{os.getpid()}"
-    table, rows = f"{name}.counts", legacy_counts(date(2026, 1, 31), 60, 20)
-    with connected(cassandra()) as filled:
-        fill(filled, table, (row for row, _ in rows))
-    target = Migration(database(), table, name)
-    process = on(
-        *(spark_cluster, "migrate", "--table", table, "--schema", name),
-        *("--ranges", "20", "--rate", "300"),
-    )
-
-    def some() -> bool:
-        try:
-            return target.progress().finished > 2
-        except CannotGoOn:
-            return False
-
-    while_it_runs(process, some)
-    lose_a_worker(spark_cluster)
-    assert target.progress().finished < 20
-    said = process.communicate(timeout=WITHIN)[0]
-    assert process.returncode == 0, said
-    assert "All 20 days are equal in both tables" in said
-    until(lambda: not spark_cluster.executors(), "the end of the executors", within=60)
 
 
 @pytest.mark.slow

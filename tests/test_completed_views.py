@@ -109,7 +109,7 @@ class Query:
 
     def _tell(self, batch: pl.DataFrame) -> None:
         of = {"behind": self.lateness, "run": self.run, "tick": lambda: self.now}
-        told = complete(self.state, batch, by_partition=False, **of)
+        told = complete(self.state, batch, **of)
         for row in told.iter_rows(named=True):
             if row["kind"] == COMPLETE:
                 assert row["second"] not in self.counted, "a second is complete once"
@@ -325,7 +325,7 @@ def test_what_is_complete_stays_so_where_a_partition_begins_behind_it() -> None:
     assert len(query.late) == 1
 
 
-def test_counts_by_partition_come_with_their_events_and_late_actions_are_no_page_views() -> None:
+def test_counts_come_with_their_events_and_late_actions_are_no_page_views() -> None:
     rows = [
         (p, offset, YESTERDAY + after, kind, None, NOW, 10 * p + offset)
         for p in (0, 1)
@@ -338,11 +338,10 @@ def test_counts_by_partition_come_with_their_events_and_late_actions_are_no_page
     known = {p: Clock(YESTERDAY + 60_000) for p in (0, 1)}
     state = empty(TABLES)
     state["clocks"].replace(clock_table(known))
-    step = partial(complete, state, behind=0, by_partition=True, run=1, tick=lambda: NOW)
+    step = partial(complete, state, behind=0, run=1, tick=lambda: NOW)
     told = step(grouped)
-    done = told.filter(pl.col("kind") == COMPLETE).sort("partition")
-    assert done["partition"].to_list() == [0, 1]
-    assert [sorted(ids) for ids in done["event_ids"].to_list()] == [[0, 1], [10, 11]]
+    done = told.filter(pl.col("kind") == COMPLETE)
+    assert [sorted(ids) for ids in done["event_ids"].to_list()] == [[0, 1, 10, 11]]
     told = step(grouped)  # now all are behind
     late = told.filter(pl.col("offsets").is_not_null()).sort("partition")
     assert [sorted(offsets) for offsets in late["offsets"].to_list()] == [[0, 1], [0, 1]]

@@ -16,13 +16,14 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
+import pins
 import pytest
 import yaml
 from confluent_kafka.admin import AdminClient
 from labs import until
 from packaging.requirements import Requirement
 
-from workbook.stack import jars, jupyter, kafka, pins, ports, postgres
+from workbook.stack import jars, jupyter, kafka, ports, postgres
 from workbook.stack.folders import ROOT
 from workbook.stack.java import find_java
 

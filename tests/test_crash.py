@@ -180,7 +180,7 @@ def test_a_crash_by_hand(broker: Broker) -> None:
     assert not lab.is_active
     assert not outcome.counts["lost"]
     assert "killed by hand" in str(outcome)
-    assert f"a restart begins here at {stopped:,}" in outcome.pictures[0].words
+    assert f"a restart begins here: {stopped:,}" in outcome.pictures[0].words
     assert "From the start again to the next record" in str(outcome)
     assert outcome.recoveries[0] > 0
 
@@ -461,10 +461,9 @@ def test_several_kills_come_before_the_end(system: str, variant) -> None:
 
 def outcome_of(lost: int, duplicated: int, variant: str = "on-delivery") -> Outcome:
     seconds = pd.DataFrame({"second": [1], "expected": [6], "emitted": "6", "last": 6})
-    verdict = SecondsVerdict(
-        seconds.assign(meaning="right"),
-        *(pd.DataFrame({"event_id": range(n), "second": 1}) for n in (lost, duplicated, 0)),
-    )
+    counts = {"lost": lost, "duplicated": duplicated, "miscounted": 0}
+    found = {n: pd.DataFrame({"event_id": range(of), "second": 1}) for n, of in counts.items()}
+    verdict = SecondsVerdict(found=found, seconds=seconds.assign(meaning="right"))
     kills = (Kill("after-send", 5, 1.0),)
     return Outcome(
         "page_views", CRASHES["page_views"].variant(variant), 7, kills, verdict, (2.5,), KILL

@@ -20,7 +20,7 @@ from workbook.streams.generators.viewers import ViewerStream
 from workbook.streams.stream_producer import generate
 from workbook.systems import SYSTEMS
 from workbook.topics import compacted, new_topic
-from workbook.views.suppression import shown_groups
+from workbook.views.owners_page import shown_groups
 
 NOW = 1_790_000_000_000
 NORTH = Viewer("25-44", "female", "Northern Norway")

@@ -119,22 +119,6 @@ def test_too_little_memory_or_disk_and_a_missing_package_are_named(
     assert "nowhere is not installed" in report["Python"].text
 
 
-def test_a_missing_and_a_damaged_jar_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    good = {jar.path for jar in jars.locked()}
-    (tmp_path / "jars").mkdir()
-    for path in good:
-        (tmp_path / "jars" / path.name).symlink_to(path)
-    monkeypatch.setenv("WORKBOOK_CACHE", str(tmp_path))
-    jar = jars.locked("spark")[0].path
-    content = jar.read_bytes()
-    jar.unlink()
-    assert_named("jars", "1 of 5 jars for spark are not in", "workbook prefetch")
-    jar.write_bytes(content[:-1])
-    assert_named("jars", "does not have its recorded SHA-256 sum", "workbook prefetch")
-
-
 @pytest.mark.parametrize(
     ("answer", "said", "fix"),
     [

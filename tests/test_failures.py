@@ -72,7 +72,7 @@ def test_an_error_of_ours_isn_t_called_sparks_and_needs_no_advice_on_checkpoints
 
 
 def test_what_the_clamped_source_says_is_shown_and_not_the_line_that_raises_it() -> None:
-    ours = "workbook.sources.bounds.RecordsLost: Expected records of partition 0 of t from 5"
+    ours = "workbook.errors.RecordsLost: Expected records of partition 0 of t from 5"
     trace = 'File "x.py", line 3\n    raise ValueError(f"Expected {option}, but got {text!r}.")'
     assert cause(f"{PROXY}{trace}\n{ours}\n\tat a.b(C:1)") == ours
 

@@ -39,8 +39,8 @@ def options(stream: str, **more: Any) -> Namespace:
 
 def test_each_stream_takes_its_own_options() -> None:
     assert stream_of(options("clicks", late_share=0.5)) == ClickStream(late_share=0.5)
-    given = {"positions": 7, "clients": 3, "closed_share": 0.0}
-    wanted = PositionStream(positions=7, clients=3, closed_share=0.0)
+    given = {"positions": 7, "clients": 3}
+    wanted = PositionStream(positions=7, clients=3)
     assert stream_of(options("positions", **given)) == wanted
     assert stream_of(options("clicks")) == ClickStream()
 

@@ -35,7 +35,7 @@ def test_a_group_falls_behind_in_messages_and_in_seconds_and_leaves(broker: Brok
     assert board.behind("till")[0] == 4
     assert board.behind("nobody") == (0, 0.0)
     drawn = board.draw()
-    assert drawn.words == "till is 4 messages behind, steady."
+    assert drawn.words == "till: 4 behind."
     assert drawn.rows[0]["now"] == "4"
     rows[:] = [row(topic.name, 1, 0) | {"changed_at": 2**50}]  # ahead of our clock
     until(lambda: "lost its last member" in board.draw().below, "it to lose its member", 30)

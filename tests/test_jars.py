@@ -1,15 +1,21 @@
 """Jars are checked at every start; what is missing or damaged is fetched again, and only that."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import threading
+import time
+from base64 import b64encode
+from collections.abc import Iterator
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from workbook.errors import JarsDamaged, JarsMissing
+from workbook.errors import JarsDamaged, JarsMissing, WorkbookError
 from workbook.stack import jars
 from workbook.stack.doctor import examine
 from workbook.stack.folders import ROOT
@@ -27,23 +33,25 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "jars"
 
 
-def test_a_good_cache_is_a_class_path(cache: Path) -> None:
+def test_a_damaged_and_a_missing_jar_are_named_with_the_fix(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert set(jars.class_path("spark")) == set(cache.iterdir())
-
-
-def test_a_jar_that_is_one_byte_short_is_refused(cache: Path) -> None:
+    monkeypatch.setattr(jars, "needed", lambda: jars.locked("spark"))
     jar = jars.locked("spark")[0].path
-    jar.write_bytes(jar.read_bytes()[:-1])
-    with pytest.raises(JarsDamaged, match=r"SHA-256.*workbook prefetch"):
-        jars.class_path("spark")
+    jar.write_bytes(jar.read_bytes()[:-1])  # one byte short
+    assert_named(JarsDamaged, "does not have its recorded SHA-256 sum")
+    jar.unlink()
+    assert_named(JarsMissing, "1 of 5 jars for spark are not in")
 
 
-def test_a_missing_jar_is_named_with_the_fix(cache: Path) -> None:
-    jars.locked("spark")[0].path.unlink()
-    with pytest.raises(JarsMissing, match=r"1 of 5 jars for spark.*workbook prefetch"):
+def assert_named(error: type[WorkbookError], said: str) -> None:
+    with pytest.raises(error, match=f"{said}.*workbook prefetch"):
         jars.class_path("spark")
     [finding] = [f for f in examine() if f.subject == "jars"]
-    assert (finding.state, "workbook prefetch" in finding.fix) == ("fault", True)
+    assert finding.state == "fault"
+    assert said in finding.text
+    assert "workbook prefetch" in finding.fix
 
 
 def test_only_what_is_missing_or_damaged_is_fetched(
@@ -107,6 +115,87 @@ def test_without_a_network_the_error_says_what_to_do(
     jars.locked("spark")[0].path.unlink()
     with pytest.raises(JarsMissing, match=r"Is there a network\? .*workbook prefetch"):
         jars.prefetch(lambda said: None)
+
+
+@pytest.fixture
+def served(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, bytes]]:
+    """What a mirror serves to those who log in: Spark's jars, which the cache doesn't have."""
+    files = {f"/maven/{jar.place}": jar.path.read_bytes() for jar in jars.locked("spark")}
+
+    class Mirror(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            known = self.headers["Authorization"] == f"Basic {b64encode(b'me:p@ss').decode()}"
+            self.send_response(200 if known and self.path in files else 404)
+            self.end_headers()
+            self.wfile.write(files.get(self.path, b"")[:1000])
+            time.sleep(0.1)
+            self.wfile.write(files.get(self.path, b"")[1000:])
+
+        def log_message(self, *said: object) -> None: ...
+
+    for file in cache.iterdir():
+        file.unlink()
+    monkeypatch.setattr(jars, "SAY_EVERY", 0.05)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Mirror) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setenv(jars.MIRROR, f"http://me:p%40ss@127.0.0.1:{server.server_port}/maven/")
+        yield files
+        server.shutdown()
+
+
+def test_a_mirror_serves_all_jars(served: dict[str, bytes]) -> None:
+    said: list[str] = []
+    assert jars.prefetch(said.append, jars.locked("spark")) == 5
+    assert len(jars.class_path("spark")) == 5
+    assert said[:2] == ["Fetching 10 MB of jars ...", "Fetching jars: 0 of 10 MB"]
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"another file", JarsDamaged("came with another SHA-256 sum .* it wasn't kept")),
+        (None, JarsMissing(r"from http://127.0.0.1:\d+/maven/ \(HTTP Error 404.*WORKBOOK_MAVEN")),
+    ],
+)
+def test_what_a_mirror_lacks_or_has_changed_is_refused(
+    served: dict[str, bytes], cache: Path, content: bytes | None, why: WorkbookError
+) -> None:
+    [wrong, *_] = group = jars.locked("spark")
+    served.pop(place := f"/maven/{wrong.place}")
+    if content:
+        served[place] = content
+    with pytest.raises(type(why), match=str(why)) as refused:
+        jars.prefetch(lambda said: None, group)
+    assert not re.search("p(@|%40)ss", str(refused.value))
+    assert not wrong.path.exists()
+    assert [*cache.parent.iterdir()] == [cache]
+
+
+def test_an_interrupted_download_leaves_whole_files_only(
+    served: dict[str, bytes], cache: Path
+) -> None:
+    def interrupt(said: str) -> None:
+        if " of " in said.partition(":")[2]:
+            raise KeyboardInterrupt
+
+    group = jars.locked("spark")
+    with pytest.raises(KeyboardInterrupt):
+        jars.prefetch(interrupt, group)
+    assert [*cache.parent.iterdir()] == [cache]
+    left = [jar for jar in group if not jar.path.exists()]
+    assert left
+    assert jars.prefetch(lambda said: None, group) == len(left)
+
+
+@pytest.mark.parametrize("address", ["m_e:secret@repo.example.org/maven", "ftp//x", "http://[bad"])
+def test_an_address_that_is_none_is_named(
+    cache: Path, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(jars.MIRROR, address)
+    jars.locked("spark")[0].path.unlink()
+    with pytest.raises(JarsMissing, match="set WORKBOOK_MAVEN to its address") as refused:
+        jars.prefetch(lambda said: None)
+    assert "secret" not in str(refused.value)
 
 
 def test_a_cache_named_without_its_full_path_is_the_same_for_servers_elsewhere(

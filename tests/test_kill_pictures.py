@@ -35,8 +35,8 @@ def test_a_bookmark_ahead_of_the_results_loses_what_was_in_memory() -> None:
         "3 page views counted, but not published: lost": "10 to 12",
         "2 page views counted, but not published: read again": "13 to 14",
     }
-    assert "last commit, so a restart begins here at 13" in drawn.words
-    assert "kill -9 before offset 15" in drawn.words
+    assert "last commit, so a restart begins here: 13" in drawn.words
+    assert "kill -9 before: 15" in drawn.words
 
 
 def test_a_bookmark_behind_the_results_reads_them_again() -> None:
@@ -73,7 +73,7 @@ def test_a_gap_is_bracketed_apart_and_records_that_do_not_count_part_nothing() -
 
 def test_nothing_committed_and_nothing_read() -> None:
     drawn = one(traced(FIRST_TEN), Stopped(0, read=0, committed=None, results=0))
-    assert "nothing committed, so a restart begins here at 0" in drawn.words
+    assert "nothing committed, so a restart begins here: 0" in drawn.words
     assert spans(drawn) == {}
     drawn = one(traced({}), Stopped(0, read=2, committed=None, results=0))
     assert spans(drawn) == {"2 page views counted, but not published: read again": "0 to 1"}
@@ -117,4 +117,3 @@ def test_boxes_hold_no_times_and_the_kill_is_drawn() -> None:
     drawn = one(traced(FIRST_TEN), Stopped(0, read=15, committed=13, results=1))
     assert [f">{n}</span>" in drawn.figure for n in range(20)] == [True] * 20
     assert "✂ kill -9 here, before 15" in drawn.figure
-    assert "kill -9 before offset 15" in drawn.words

@@ -10,8 +10,6 @@ HOUSE = (
     *("errors", "topics", "kafka", "stack", "streams", "spark", "sources", "sinks", "tables"),
     *("pipelines", "views", "classroom", "lessons", "systems", "crashlab", "cli"),
 )
-LIFTED = ("assigned", "bounds", "clamp", "clamped", "kafka_reader", "options")
-"""Modules of the two Spark sources that others may take without the rest of the package."""
 
 
 def room(path: Path) -> str:
@@ -44,11 +42,3 @@ def test_every_import_points_down(name: str) -> None:
         if module.split(".")[1] not in allowed
     ]
     assert not wrong, "\n".join(wrong)
-
-
-@pytest.mark.parametrize("name", LIFTED)
-def test_a_source_can_be_lifted_out_of_the_package(name: str) -> None:
-    assert all(
-        module.startswith("workbook.sources")
-        for module in imported(PACKAGE / "sources" / f"{name}.py")
-    )

@@ -14,7 +14,6 @@ from workbook.streams.events.visits import (
     OrderMessage,
     TrackingMessage,
     VisitMessage,
-    plain,
 )
 from workbook.tables.state import empty
 
@@ -52,8 +51,7 @@ def history(seed: int) -> list[tuple[str, Message]]:
 def frame(batch: list[tuple[int, tuple[str, Message]]]) -> pl.DataFrame:
     rows = []
     for offset, (topic, message) in batch:
-        fields = plain(message)
-        values = [getattr(fields, name) for name in list(KINDS)[:7]]
+        values = [getattr(message, name, None) for name in list(KINDS)[:7]]
         rows.append((*values, topic, 3, offset, None))
     return pl.DataFrame(rows, schema=KINDS, orient="row")
 

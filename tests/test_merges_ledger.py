@@ -1,11 +1,11 @@
 """The judge of merged messages: each anomaly is found, named and shown."""
 
-from dataclasses import replace
 from html import escape
 from typing import Any
 
 import pandas as pd
 import pytest
+from msgspec.structs import replace
 
 from workbook.streams.events.merged import Merged, combine, merged
 from workbook.streams.events.visits import OrderMessage, TrackingMessage

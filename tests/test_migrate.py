@@ -135,7 +135,7 @@ def test_newer_counts_stay_and_their_days_must_be_named(tables: Old2New) -> None
     report = tables.migrate(before=cut)
     older = [row for row in GOOD if row.day < f"{cut:%Y%m%d}"]
     assert report.equal
-    assert (report.days, report.progress.newer) == (DAYS - 3, len(GOOD) - len(older))
+    assert (report.days, report.progress.migrated) == (DAYS - 3, len(older))
     wanted = Counter(expected(older))
     wanted.update({(ad, f"{day:%Y%m%d}", *rest): count for ad, day, *rest, count in live})
     assert tables.counts() == wanted
@@ -307,7 +307,7 @@ def test_rows_that_are_all_bad_are_not_equal(tables: Old2New) -> None:
 
 def of_a_range(count: int) -> Iterator[pa.RecordBatch]:
     row = {"first": FIRST, "ad": "a", "day": LAST_DAY, "type": "view", "source": "x", "old": None}
-    row |= {"count": count, "written": 0, "newer": False, "failure": None, "reason": None}
+    row |= {"count": count, "failure": None, "reason": None}
     end = {**dict.fromkeys(row), "first": FIRST, "ended": True}
     yield pa.RecordBatch.from_pylist([{**row, "ended": False}, end])
 

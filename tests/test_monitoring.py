@@ -14,7 +14,7 @@ import pytest
 from labs import end, read_until, until, workbook
 from test_progress import START, Clock, batch
 
-from workbook.cli.metrics_port import serving
+from workbook.cli.run import serving
 from workbook.errors import WorkbookError
 from workbook.spark.alerts import RULES, Sample, alerts
 from workbook.spark.progress import TIMES, Progress, Tells

@@ -184,6 +184,12 @@ def test_the_readme_has_a_line_for_it_with_its_minutes(path: Path) -> None:
     assert stated == str(sum(timetable(path))), "the sum of the notebook's own table"
 
 
+def test_the_start_page_links_to_each_notebook() -> None:
+    start = next(path for path in NOTEBOOKS if path.stem == "00_start_here")
+    linked = set(re.findall(r"\]\((\w+)\.ipynb\)", "\n".join(texts(start, "markdown"))))
+    assert linked == {path.stem for path in NOTEBOOKS} - {start.stem}
+
+
 def test_the_mobs_timetable_adds_up_to_ninety_minutes_at_most() -> None:
     [path] = [path for path in NOTEBOOKS if not number_of(path)]
     table = timetable(path)

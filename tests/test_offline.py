@@ -132,7 +132,7 @@ def test_the_lab_opens_and_spark_counts_what_kafka_took(offline) -> None:
 def test_an_empty_cache_is_told_plainly(offline, tmp_path: Path) -> None:
     failed = offline("-m", "workbook", "prefetch", WORKBOOK_CACHE=str(tmp_path))
     assert failed.returncode == 1
-    assert "Jars could not be fetched" in failed.stdout
+    assert "could not be fetched from" in failed.stdout
     assert "Is there a network?" in failed.stdout
     assert "-m workbook prefetch" in failed.stdout
     assert "Traceback" not in failed.stdout

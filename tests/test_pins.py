@@ -3,9 +3,10 @@
 import re
 from pathlib import Path
 
+import pins
 import pytest
 
-from workbook.stack import jars, pins
+from workbook.stack import jars
 
 PROJECT = pins.pins()
 PINNED = [

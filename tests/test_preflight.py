@@ -168,7 +168,6 @@ def test_a_store_that_is_something_else_is_refused(
         ("--lateness banana --out m", "argument --lateness: Expected this option as a time"),
         ("--lateness -5 --out m", "argument --lateness: Expected this option as a time"),
         ("--lateness 5s", "Expected --out with --lateness, but got none"),
-        ("--by-partition", "Expected --out with --by-partition, but got none"),
         ("--out a/b", "argument --out: expected the name of a topic"),
         ("--seconds soon", "argument --seconds: expected a number above 0, but got 'soon'"),
         ("--latness 5s", "unknown: --latness"),

@@ -215,9 +215,9 @@ def test_visitors_of_a_cell_that_is_run_again_end_the_ones_before(broker: Any) -
         BackgroundStream(broker.client_config(), topic.name, stream)
         for topic in (first, other, again)
     )
-    until(lambda: not old._thread.is_alive(), "the end of the first visitors")
-    assert elsewhere._thread.is_alive()
-    assert new._thread.is_alive()
+    until(lambda: not old._loop._thread.is_alive(), "the end of the first visitors")
+    assert elsewhere._loop._thread.is_alive()
+    assert new._loop._thread.is_alive()
     for visitors in (old, elsewhere, new):
         visitors.stop()
 

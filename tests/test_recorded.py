@@ -108,8 +108,7 @@ def test_the_crosses_are_exactly_the_clicks_that_spark_has_not_counted(
     crossed = run.clicks[dropped(run)]
     assert set(zip(crossed["partition"], crossed["offset"], strict=True)) == lost
     assert run.unreadable == 1
-    assert f"Dropped: {len(lost)}," in event_time(run).words
-    assert "2098-12-31 23:59:55" in event_time(run).words
+    assert f"Dropped: {len(lost)} (" in event_time(run).words
     known = len(by_log_alone.batches)
     assert 8 <= known < len(run.batches), "the log keeps about ten"
     assert list(by_log_alone.batches) == list(run.batches)[-known:]
@@ -170,7 +169,7 @@ def test_live_clocks_follow_a_topic_and_know_who_never_had_a_record(
 ) -> None:
     night = Sent(broker, topic(partitions=4).name)
     draw = LiveClocks(broker.client_config(), night.topic)
-    assert draw().words == "No record yet in 4 partitions."
+    assert draw().words.startswith("Partitions with a clock: 0 of 4.")
     for partition in range(3):
         night.at(1_000, 9_000, partition=partition)
     night.raw(b"no click", partition=3)
@@ -194,7 +193,6 @@ def test_the_clocks_of_what_was_polled_have_a_step_for_every_few_records() -> No
     assert shown._steps[0] == ("after 0 records", 0)
     shown.move(100)
     assert shown.slider.label == "after 100 records"
-    assert rewind_clocks([], 2).picture.words == "No record yet in 2 partitions."
     assert rewind_clocks([(0, click)], 2)._steps == [("after 0 records", 0), ("after 1 record", 1)]
 
 

@@ -15,7 +15,7 @@ import pytest
 from confluent_kafka import Producer
 from labs import end, read_until, until, workbook
 
-from workbook.cli.metrics import LINES
+from workbook.cli.results import LINES
 from workbook.cli.screen import Writes
 from workbook.errors import TopicMissing
 from workbook.kafka.readers import read_dead_letters

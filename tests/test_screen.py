@@ -2,20 +2,21 @@
 
 import io
 import re
-from contextlib import suppress
 from dataclasses import replace
 
-import pytest
 from rich.console import Console
 
-from workbook.cli.screen import FRAME, ROWS, Screen
+from workbook.cli.screen import FRAME, Screen
 from workbook.systems.base import Shown
 
+HEIGHT = 20
+ROWS = HEIGHT - FRAME
 
-def screen(*, terminal: bool, now: list[float], full: bool = False) -> tuple[Screen, io.StringIO]:
+
+def screen(*, terminal: bool, now: list[float]) -> tuple[Screen, io.StringIO]:
     there = io.StringIO()
-    console = Console(file=there, force_terminal=terminal, width=40, height=20, highlight=False)
-    return Screen(console, lambda: now[0], full=full), there
+    console = Console(file=there, force_terminal=terminal, width=40, height=HEIGHT, highlight=False)
+    return Screen(console, lambda: now[0]), there
 
 
 def pages(number: int) -> Shown:
@@ -29,19 +30,19 @@ def test_a_terminal_shows_the_table_its_rest_and_the_line_and_is_clean_at_the_en
         made.show(lambda: pages(ROWS + 3), "1,000 messages/s")
         text = there.getvalue()
     assert "page" in text
-    assert "/[red]9" in text  # as it is, and no colour
-    assert "/[red]10" not in text
+    assert f"/[red]{ROWS - 1}" in text  # as it is, and no colour
+    assert f"/[red]{ROWS} " not in text
     assert "and 3 more" in text
     assert "1,000 messages/s" in text
     assert re.search(r"\x1b\[\d*[AK]", there.getvalue()[len(text) :])  # taken away again
 
 
 def test_names_neither_steer_the_terminal_nor_begin_a_line() -> None:
-    made, there = screen(terminal=True, now=[0.0], full=True)
+    made, there = screen(terminal=True, now=[0.0])
     evil = "x\x1b]0;title\x07\ny"
     with made:
         made.show(lambda: Shown(("group",), [(evil,)], 0, [evil]), evil)
-    assert there.getvalue().count("x�]0;title��y") == 3
+        assert there.getvalue().count("x�]0;title��y") == 3
     assert "\x07" not in there.getvalue()
 
 
@@ -74,41 +75,25 @@ def test_elsewhere_there_is_none() -> None:
     assert there.getvalue() == ""
 
 
-ALTERNATE, BACK = "\x1b[?1049h", "\x1b[?1049l"
-
-
-def test_a_full_screen_has_a_line_per_row_and_as_many_as_fit() -> None:
-    made, there = screen(terminal=True, now=[0.0], full=True)
+def test_a_row_is_a_line_and_as_many_are_shown_as_fit() -> None:
+    made, there = screen(terminal=True, now=[0.0])
     rows = [(f"group-{n}", "remark " * 20) for n in range(50)]
     with made:
         made.show(lambda: Shown(("group", "remarks"), rows), "50 groups " * 9)
-    text = there.getvalue()
+        text = there.getvalue()
     shown = [n for n in range(50) if f"group-{n} " in text]
-    assert shown == list(range(20 - FRAME))
+    assert shown == list(range(ROWS))
     assert f"and {50 - len(shown)} more" in text
     assert re.search(r"50 groups[^\n]*…", text)
 
 
-def test_notes_take_a_third_of_a_full_screen_at_most_and_the_line_stays_below() -> None:
-    made, there = screen(terminal=True, now=[0.0], full=True)
+def test_notes_take_a_third_of_the_screen_at_most_and_the_line_stays_below() -> None:
+    made, there = screen(terminal=True, now=[0.0])
     notes = [f"note-{n} " + "word " * 30 for n in range(9)]
     rows = [(f"group-{n}", "7") for n in range(50)]
     with made:
         made.show(lambda: Shown(("group", "lag in messages"), rows, 0, notes), "the line")
-    text = there.getvalue()
+        text = there.getvalue()
     assert re.findall(r"note-\d", text) == ["note-0"]  # it takes four of twenty lines
     assert text.index("note-0") < text.index("the line")
-    assert re.findall(r"group-\d+", text)[-1] == f"group-{20 - FRAME - 4 - 1}"
-
-
-@pytest.mark.parametrize("end", [None, KeyboardInterrupt])
-def test_after_a_full_screen_the_terminal_is_as_before_at_ctrl_c_too(
-    end: type[BaseException] | None,
-) -> None:
-    made, there = screen(terminal=True, now=[0.0], full=True)
-    with suppress(KeyboardInterrupt), made:
-        made.show(lambda: pages(3), "line")
-        assert BACK not in there.getvalue()
-        if end:
-            raise end
-    assert there.getvalue().index(ALTERNATE) < there.getvalue().index(BACK)
+    assert re.findall(r"group-\d+", text)[-1] == f"group-{ROWS - 4 - 1}"

@@ -36,8 +36,7 @@ from workbook.kafka.config import NotConfigured, properties
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.protocol import require_kafka
 from workbook.kafka.registry import client_config
-from workbook.stack import doctor
-from workbook.stack.addresses import check_registry
+from workbook.stack import doctor, registry
 from workbook.stack.kafka_tools import consumer_groups
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.stream_producer import generate
@@ -370,16 +369,16 @@ def test_no_program_shows_what_stands_before_an_at(secured: Secured, monkeypatch
         assert program.schemas(good, "clicks-value") == {7: ["text"]}
         with pytest.raises(urllib.error.HTTPError, match="401"):
             program.schemas(f"https://me:wr0ng@{host}", "clicks-value")
-        check_registry(good)
+        registry.check(good)
         with pytest.raises(RegistryUnreachable, match="refuses the user or the password") as error:
-            check_registry(f"https://me:wr0ng@{host}")
+            registry.check(f"https://me:wr0ng@{host}")
         assert "wr0ng" not in str(error.value)
         monkeypatch.setenv("SCHEMA_REGISTRY_CA_LOCATION", f"{secured.folder}/other-ca.pem")
         with pytest.raises(RegistryUnreachable, match="SCHEMA_REGISTRY_CA_LOCATION names the CA"):
-            check_registry(good)
+            registry.check(good)
         monkeypatch.setenv("SCHEMA_REGISTRY_CA_LOCATION", f"{secured.folder}/ca.der")
         with pytest.raises(RegistryUnreachable, match=r"PEM files.*REGISTRY_CA_LOCATION"):
-            check_registry(good)
+            registry.check(good)
     for variable, value in {
         "SCHEMA_REGISTRY_URL": "https://me:wr0ng@127.0.0.1:1",
         "DATABASE_URL": "postgresql//me:wr0ng@127.0.0.1:1/x",
@@ -397,7 +396,7 @@ def test_a_registry_may_want_a_client_certificate(secured: Secured, monkeypatch)
     with https_registry(secured.folder, at("ca.pem")) as host:
         url = f"https://me:p%40ss@{host}"
         with pytest.raises(RegistryUnreachable, match="SCHEMA_REGISTRY_CERTIFICATE_LOCATION"):
-            check_registry(url)
+            registry.check(url)
         for name, file in ("CERTIFICATE", "learner.pem"), ("KEY", "learner.key"):
             monkeypatch.setenv(f"SCHEMA_REGISTRY_{name}_LOCATION", at(file))
         mine = client_config(url)

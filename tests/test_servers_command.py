@@ -53,7 +53,7 @@ def test_the_broker_stops_alone_and_comes_back_with_its_topics_on_its_port(lab: 
     assert "kafka at" in workbook(lab, "stop", "kafka"), "stopping twice does no harm"
     with pytest.raises(ServerFailed, match="To go on: python -m workbook start kafka"):
         user.ask("server", name="kafka")
-    [finding] = server_checks.kafka_answers()
+    [finding] = server_checks.answers("kafka")
     assert (finding.state, finding.fix) == ("note", "To go on: python -m workbook start kafka")
     producer.produce(CLICKS.name, "10")  # it waits in the client
 

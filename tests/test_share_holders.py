@@ -26,8 +26,8 @@ from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
 from workbook.pipelines.share_holders import REQUIRED_COLUMNS, us_share_holders
 from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
+from workbook.sources.formats import POSITIONS
 from workbook.sources.kafka import kafka_stream
-from workbook.sources.positions import parse
 from workbook.spark import session
 from workbook.spark.runner import Running, start_query
 from workbook.streams.events.positions import Position
@@ -120,7 +120,7 @@ class Market:
         dead_letters = DeadLetters(self.broker.client_config(), self.topic.dead_letters.name)
         raw = kafka_stream(self.spark, self.broker, self.topic.name, max_per_batch=per_batch)
         out = TableTopic(self.broker.client_config(), self.out.name, "client")
-        holders = us_share_holders(parse(raw, dead_letters, REQUIRED_COLUMNS))
+        holders = us_share_holders(POSITIONS.parse(raw, dead_letters, REQUIRED_COLUMNS))
         self.running = start_query(holders, [out, self.store], self.place)
 
     def quiet(self) -> None:

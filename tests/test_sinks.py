@@ -17,7 +17,7 @@ from workbook.kafka.dead_letters import DeadLetters, bounded
 from workbook.kafka.producer import SETTINGS
 from workbook.kafka.readers import read_all, read_dead_letters
 from workbook.pipelines.page_views.counts import page_views
-from workbook.sources.clicks import parse
+from workbook.sources.formats import CLICKS
 from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import start_query
 from workbook.streams.events.clicks import Click, ClickType
@@ -94,7 +94,7 @@ def test_spark_sends_dead_letters_and_counts_on(
 ) -> None:
     table = Collected("name")
     where = clicks.dead_letters.name
-    parsed = parse(
+    parsed = CLICKS.parse(
         kafka_stream(spark, broker, clicks.name, max_per_batch=5),
         DeadLetters(broker.client_config(), where),
     )

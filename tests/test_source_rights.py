@@ -102,11 +102,11 @@ def test_a_source_by_itself_names_the_right_and_the_topic(
     users: dict[str, Config], user: str
 ) -> None:
     reader = AssignedReader(AssignedSettings(options(users[user], CONSUMER_OFFSETS)))
-    with pytest.raises(PermissionError, match=f"READ and DESCRIBE the topic {CONSUMER_OFFSETS}"):
+    with pytest.raises(RightMissing, match=f"right to READ the topic '{CONSUMER_OFFSETS}'"):
         _read_all(reader)
     reader.stop()
     log = log_of(users[user], "clicks", "views")
-    with pytest.raises(PermissionError, match=r"READ and DESCRIBE the topic \w+.*ACL"):
+    with pytest.raises(RightMissing, match=r"right to READ the topic '\w+'.*kafka-acls"):
         log.latestOffset(log.initialOffset(), ALL)
     log.stop()
 

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from workbook.kafka import tail as tail_module
 from workbook.kafka.tail import Seen, Tail
 from workbook.topics import Topic
-from workbook.views.tape import SILENT, Tape, click_name, drawn
+from workbook.views.tape import SILENT, drawn
 
 
 @contextmanager
@@ -108,10 +108,15 @@ def clicks(count: int, committed: int | None, first: int = 0) -> Seen:
 @pytest.mark.parametrize(
     ("looked", "began", "place", "says"),
     [
-        (clicks(8, 6), 0, 8, "8 records read, their count in memory alone;"),
-        (clicks(28, 8), 8, 28, "8 records forgotten by the count; 20 records read"),
-        (clicks(9, 8), None, 8, "the loop's next offset: nothing yet;"),
-        (clicks(5, 12, first=10), 12, 15, "2 records forgotten by the count; 3 records read"),
+        (clicks(8, 6), 0, 8, "8 records read, their count in memory alone: 0 to 7;"),
+        (clicks(28, 8), 8, 28, "8 records forgotten by the count: 0 to 7; 20 records read"),
+        (clicks(9, 8), None, 8, "the loop's next offset: none yet;"),
+        (
+            clicks(5, 12, first=10),
+            12,
+            15,
+            "2 records forgotten by the count: 10 to 11; 3",
+        ),
         (Seen(), None, 0, "The partition is empty"),
     ],
 )
@@ -121,24 +126,5 @@ def test_the_tape_says_what_the_loop_has_in_its_count(
     assert says in drawn(looked, "counter", began, place).words
 
 
-def test_the_tape_draws_the_variables_as_they_are_now_and_names_a_silent_broker() -> None:
-    class Fixed(Tail):
-        def __init__(self) -> None:
-            pass
-
-        def look(self) -> Seen:
-            return Seen(0, 9, 4, {}, silent=True)
-
-    now = 0, 3
-    tape = Tape(Fixed(), "g", lambda: now)
-    assert "the loop's next offset at 3" in repr(tape)
-    now = 4, 9
-    assert "the loop's next offset at 9" in tape().words
-    assert SILENT in tape().caption
-
-
-@pytest.mark.parametrize(
-    ("value", "name"), [(b'{"name": "/home"}', "/home"), (b"\xff", "?"), (b"[]", "?"), (None, "?")]
-)
-def test_a_click_has_its_name_and_half_a_click_has_none(value: bytes | None, name: str) -> None:
-    assert click_name(value) == name
+def test_a_silent_broker_is_named() -> None:
+    assert SILENT in drawn(Seen(0, 9, 4, {}, silent=True), "g", 0, 3).caption

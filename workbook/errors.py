@@ -121,6 +121,10 @@ class TopicMissing(WorkbookError):
     """The broker answers, but the topic doesn't exist."""
 
 
+class RecordsLost(WorkbookError):
+    """Records that were to be read aren't in the topic any more."""
+
+
 class RightMissing(WorkbookError, PermissionError):
     """The broker or the database answers, but this user lacks a right."""
 

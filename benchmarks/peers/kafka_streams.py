@@ -1,6 +1,6 @@
 """Share holders, merged visits and ad statistics in Kafka Streams, as programs for the harness.
 
-The jars come from Maven Central into the cache's folder ``peers``; a JDK compiles the programs.
+The jars of jars.lock come from Maven Central into the cache; a JDK compiles the programs.
 ``Rounds.java`` says how a program is called.
 """
 
@@ -26,8 +26,8 @@ from workbook.stack.client import scratch_dir
 from workbook.stack.folders import cache_dir
 from workbook.stack.java import INSTALL, environment, find_java
 
-STREAMS = "org.apache.kafka:kafka-streams:4.3.1"
-"""Brings Jackson, RocksDB and the compressors of its own choice."""
+LOCK = Path(__file__).with_name("jars.lock")
+"""Kafka Streams brings Jackson, RocksDB and the compressors of its own choice."""
 
 PROGRAMS = tuple(sorted(Path(__file__).parent.glob("*.java")))
 JVM = ("-Xms1g", "-Xmx2g", "-XX:+UseParallelGC", "-XX:-UsePerfData")
@@ -104,25 +104,23 @@ def programs(peer: Peer, kinds: Mapping[str, tuple[Mapping[str, str], str]]) -> 
 
 def classpath() -> str:
     """Kafka Streams' jars and the compiled program, fetched and compiled where they are missing."""
-    folder = cache_dir() / "peers" / "-".join(STREAMS.split(":")[1:])
-    if not folder.exists():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-            list(jars.resolve(jars.ivy_module([STREAMS], transitive=True), Path(scratch)))
-            shutil.move(f"{scratch}/jars", folder)
+    peers = jars.locked(lock=LOCK)
+    jars.prefetch(among=peers)
+    found = os.pathsep.join(str(jar.path) for jar in peers)
     whole = b"".join(program.read_bytes() for program in PROGRAMS)
-    classes = folder / hashlib.sha256(whole).hexdigest()[:12]
+    classes = cache_dir() / "peers" / hashlib.sha256(whole).hexdigest()[:12]
     if not classes.exists():
-        _compile(folder, classes)
-    return f"{classes}{os.pathsep}{folder}{os.sep}*"
+        _compile(found, classes)
+    return f"{classes}{os.pathsep}{found}"
 
 
-def _compile(folder: Path, classes: Path) -> None:
+def _compile(class_path: str, classes: Path) -> None:
     compiler = find_java().command.resolve().with_name("javac")
     if not compiler.exists():
         raise JavaUnusable(f"There is no {compiler}: the peer needs a whole JDK. {INSTALL}.")
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        where = ("-cp", f"{folder}{os.sep}*", "-d", f"{scratch}/classes")
+    classes.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=classes.parent) as scratch:
+        where = ("-cp", class_path, "-d", f"{scratch}/classes")
         command = [str(compiler), "--release", "17", *where, *map(str, PROGRAMS)]
         done = subprocess.run(command, capture_output=True, text=True, env=environment())
         if done.returncode != 0:

@@ -1,10 +1,10 @@
 """Likely causes of a wrong answer that show in one call, whatever the exercise."""
 
 import inspect
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from workbook.classroom.advice import advice
 from workbook.classroom.calls import Attempt, same
 from workbook.classroom.guard import HOLDERS, Large, parts
 from workbook.classroom.sandbox import ROOM
@@ -22,32 +22,6 @@ LEFT_BEHIND = f"Called with this input alone, it gives another value. {_KEPT}"
 KEPT = f"The same input gives another value the second time. {_KEPT}"
 PRINTS = "It prints the value and returns nothing. Give it back with `return`."
 
-_ERRORS: Sequence[tuple[str, str]] = (
-    (
-        r"not supported between instances of 'dict' and 'dict'",
-        "Dictionaries have no order: give `sorted`, `min` or `max` a `key`, or compare one of "
-        "their fields.",
-    ),
-    (
-        r"(not supported between|unsupported operand).*'NoneType'",
-        "One of the two values is None for this input: ask `is None` before you use it.",
-    ),
-    (
-        r"'NoneType' object is not (iterable|subscriptable)|object of type 'NoneType'",
-        "It takes a None for a value. Is an argument None in this input? `get` gives None where "
-        "there's no such key, `fetchone` where there's no such row, and methods such as `append` "
-        "or `sort` return nothing.",
-    ),
-    (
-        r"'dict' object has no attribute '(?!(add|append|extend|insert|remove|discard|sort)')",
-        'Its parts are under keys: write `["name"]` in place of `.name`.',
-    ),
-    (
-        r"'[A-Z]\w+' object is not subscriptable",
-        'Its parts are attributes: write `.name` in place of `["name"]`.',
-    ),
-)
-
 
 def usual_cause(tried: Attempt) -> str:
     """Return the likely cause that shows in how a call went, whatever the exercise; or ''."""
@@ -60,8 +34,7 @@ def usual_cause(tried: Attempt) -> str:
         )
     if tried.error is not None:
         line = error_line(tried.error)
-        hints = (f" {hint}" for says, hint in _ERRORS if re.search(says, line))
-        return f"It raised {line}.{next(hints, '')}"
+        return f"It raised {line}. {advice(tried.error, line)}".rstrip()
     if tried.afterwards is not None:
         return "It changes the input it was given. Build a new value and leave the input alone."
     return KEPT if tried.second else _cause_of_value(tried)

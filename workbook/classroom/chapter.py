@@ -12,18 +12,19 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import pandas as pd
+from IPython import get_ipython
+from IPython.display import display
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from workbook.classroom import diagram
 from workbook.classroom.errors import FailureWatch, Watched, follow_errors
-from workbook.classroom.progress import Waiting, keep_the_current_cell
 from workbook.classroom.questions import Prediction
 from workbook.errors import QueryFailed
 from workbook.kafka.application import Closes, Loop
@@ -37,16 +38,16 @@ from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.records import ClickProducer
 from workbook.streams.stream_producer import BackgroundStream, generate
 from workbook.topics import new_compacted_topic, new_topic
-from workbook.views import charts, live, tables
-from workbook.views.cell_clock import running_cell, time_cells
+from workbook.views import charts, live, pipeline, tables
+from workbook.views.boxes import Box
+from workbook.views.cell_clock import keep_the_current_cell, running_cell, say, time_cells
 from workbook.views.picture import Picture
-from workbook.views.pipeline import topology_picture
 from workbook.views.shop import Shop
-from workbook.views.tape import LoopAt, Tape, click_name
+from workbook.views.tape import LoopAt, click_name, drawn
 
 if TYPE_CHECKING:
     from ipywidgets import Widget
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
 T = TypeVar("T")
@@ -60,7 +61,7 @@ class Chapter:
     A second chapter of the same name, as after a run of all cells, ends what the first one left
     running. Errors of Kafka and Spark are followed by a line that says what to do (``errors``).
     With ``spark`` the session starts in the background, so that ``spark()`` finds it ready. Raises
-    as ``kafka`` does where no broker answers. A notebook shows its pipeline (``diagram``).
+    as ``kafka`` does where no broker answers. A notebook shows its pipeline.
     """
 
     of_name: ClassVar[dict[str, Chapter]] = {}
@@ -84,7 +85,7 @@ class Chapter:
         if spark:
             import_module("pyspark.sql")  # a cell that imports it while the thread does would fail
             self._starting.start()
-        diagram.show(name)
+        _show_pipeline(name)
 
     def topic(
         self, stream: str, partitions: int = 1, *, compacted: bool = False, soon: bool = False
@@ -188,15 +189,15 @@ class Chapter:
         self._open.callback(view.replace)
         return view
 
-    def tape(self, topic: str, group: str, loop: Callable[[], LoopAt]) -> Tape:
-        """Return the tape of partition 0, with a group's committed offset and a loop that counts.
+    def tape(self, topic: str, group: str, loop: Callable[[], LoopAt]) -> Callable[[], Picture]:
+        """Return what draws the tape of partition 0 as it is now, with a group and a loop.
 
         ``loop`` returns the offset of the first record that it has counted, or None, and its next
         offset.
         """
         tail = Tail(self.config, topic, group, click_name)
         self._open.callback(tail.close)
-        return Tape(tail, group, loop)
+        return lambda: drawn(tail.look(), group, *loop())
 
     def table(
         self,
@@ -248,21 +249,21 @@ class Chapter:
     def wait(self, until: Callable[[], T], what: str, seconds: float = 100) -> T:
         """Wait until something is true and return it; raise TimeoutError after ``seconds``.
 
-        After a second a line says what is waited for, and for how long. Raises what made a query or
-        a program of the notebook fail, if one has failed meanwhile, and in the end
-        BrokerUnreachable where the broker is away, or what has ended a loop.
+        The line below the cell says what is waited for. Raises what made a query or a program of
+        the notebook fail, if one has failed meanwhile, and in the end BrokerUnreachable where the
+        broker is away, or what has ended a loop.
         """
         found: list[T] = []
-        failure, waiting = FailureWatch(), Waiting(what)
+        failure = FailureWatch()
 
         def asked() -> T:
             found[:] = [until()]
             if not found[0]:
                 failure.check()
                 self._check_programs()
-                waiting.tick()
             return found[0]
 
+        say(f"waiting for {what}")
         try:
             live.wait(asked, timeout=seconds, what=what)
         except TimeoutError:
@@ -271,7 +272,7 @@ class Chapter:
                 loop.check()
             raise
         finally:
-            waiting.end()
+            say("")
         return found[0]
 
     def predict(self, question: str, *options: object, why: str = "") -> Prediction:
@@ -286,11 +287,11 @@ class Chapter:
             self._asked[asked] = Prediction(question, [str(option) for option in options], why)
         return self._asked[asked]
 
-    def topology(self, query: StreamingQuery | DataFrame) -> Picture:
-        """Draw sources, operators, state, shuffles and sink of a query, from its plan."""
+    def topology(self, query: StreamingQuery) -> Picture:
+        """Draw sources, operators, state, shuffles and sink of a query, from its last plan."""
         from workbook.spark.topology import topology
 
-        return topology_picture(topology(query).nodes)
+        return pipeline.topology(topology(query))
 
     def source(self, *things: FunctionType | type) -> Source:
         """Show the source of functions of the package, folded."""
@@ -353,6 +354,24 @@ class Chapter:
         if spark is not None:
             stop_spark(spark)
         self._spark = None
+
+
+def _show_pipeline(chapter: str) -> None:
+    """Display the pipeline that a chapter declares; nothing without one, or outside a notebook."""
+    paths = declared(chapter)
+    if paths and hasattr(get_ipython(), "kernel"):
+        display(pipeline.pipeline(*paths))
+
+
+def declared(chapter: str) -> tuple[tuple[Box, ...], ...]:
+    """Return the paths of a chapter such as ``02_views_per_second``; () where it has none."""
+    stem = chapter.partition("_")[2]
+    if not stem.isidentifier() or not find_spec(f"workbook.lessons.{stem}"):
+        return ()
+    paths: tuple[tuple[Box, ...], ...] = getattr(
+        import_module(f"workbook.lessons.{stem}"), "paths", ()
+    )
+    return paths
 
 
 def _start_spark() -> None:

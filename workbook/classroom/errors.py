@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from IPython import get_ipython
 
 import workbook
-from workbook.classroom.next_steps import NEXT_STEPS
+from workbook.classroom.advice import advice
 from workbook.errors import QueryFailed, WorkbookError
 from workbook.spark.failures import failure_of
 
@@ -68,7 +68,7 @@ def next_step(error: BaseException, chapter: str = "") -> str:
         text = SPARK_IS_CLOSED
     if isinstance(error, AssertionError) and not str(error):
         text = SPARK_IS_CLOSED if _is_foreign(error) else UNEXPECTED
-    found = next((step for words, step in NEXT_STEPS if re.search(words, text)), "")
+    found = advice(error, text)
     below = getattr(error, "_cause", None)  # of an error that PySpark has from Java
     return found or (next_step(below) if below is not None else "")
 

@@ -12,9 +12,8 @@ from psycopg import IsolationLevel, sql
 from workbook.sinks.postgres import Limited
 from workbook.sinks.viewers import estimate, groups_of, merged, sketches_by_day
 from workbook.streams.events.ad_actions import ActionType
-from workbook.views.owners_page import Traffic, owners_page
+from workbook.views.owners_page import LEAST, Groups, Traffic, owners_page, shown_groups
 from workbook.views.picture import Picture, moment
-from workbook.views.suppression import LEAST, Groups, shown_groups
 
 DAYS = 92
 """The newest days of an ad that its page shows: an ad lives for three months."""

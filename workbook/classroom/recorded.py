@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import pandas as pd
-from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 
 from workbook.classroom.errors import headline
 from workbook.errors import WorkbookError
-from workbook.kafka.readers import FAST_PLAIN, read_messages
+from workbook.kafka.readers import consumer, read_messages
 from workbook.kafka.require import require_topic
 from workbook.spark.checkpoint_files import offset_log
 from workbook.spark.failures import failure_of
@@ -115,11 +113,7 @@ class LiveClocks:
 
     def __init__(self, config: dict[str, str], topic: str, **how: Any) -> None:
         self._partitions, self._how = require_topic(config, topic), how
-        group = {"group.id": f"workbook-{secrets.token_hex(4)}", "enable.auto.commit": "false"}
-        self._reader = Consumer({**FAST_PLAIN, **group, **config})
-        self._reader.assign(
-            [TopicPartition(topic, p, OFFSET_BEGINNING) for p in range(self._partitions)]
-        )
+        self._reader = consumer(config, topic)
         self._newest: dict[tuple[int, int], int] = {}
         """Partition and second to its newest event time: it grows by seconds, not by clicks."""
         self._drawn = self._draw()

@@ -6,8 +6,9 @@ import pprint
 import re
 import traceback
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
+
+from msgspec.structs import asdict
 
 from workbook.classroom.guard import bounded, guarded, length
 from workbook.streams.events.clicks import Click
@@ -116,8 +117,8 @@ def _with_clicks(value: Any) -> Any:
 
 def _click(click: Click) -> _Text:
     """Format a click on one line, in place of one that pprint would spread over six."""
-    named = {f.name: getattr(click, f.name) for f in fields(click) if f.name != "browser"}
-    named["click_type"] = str(click.click_type)
+    named = {**asdict(click), "click_type": str(click.click_type)}
+    del named["browser"]
     shown = ", ".join(f"{n}={v!r}" for n, v in named.items() if v is not None)
     return _Text(f"Click({shown})")
 

@@ -1,8 +1,7 @@
 """Names likely causes that show in Spark's errors, or in the DataFrame of an answer.
 
-Spark numbers its errors by condition (``getCondition``), each with its own parameters; its messages
-continue with the whole plan. What a Python function raised on a worker comes as the text of a
-traceback.
+The messages of Spark's errors continue with the whole plan. What a Python function raised on a
+worker comes as the text of a traceback.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from workbook.classroom.advice import advice
 from workbook.classroom.calls import Attempt
 from workbook.classroom.causes import usual_cause
 from workbook.classroom.judging import NotYet
@@ -29,22 +29,6 @@ _BRACKETS = (
     "`&` and `|` bind more tightly than `==`, so put each condition in brackets: "
     "`(a == 1) & (b == 2)`."
 )
-_TOLD = {
-    "WRITE_STREAM_NOT_ALLOWED": STARTS,
-    "UNRESOLVED_COLUMN.WITH_SUGGESTION": "There's no column {objectName} at this point. Did you "
-    "mean one of {proposal}? If it's meant as text, put it in quotes in SQL.",
-    "UNRESOLVED_COLUMN.WITHOUT_SUGGESTION": "There's no column {objectName} at this point.",
-    "ATTRIBUTE_NOT_SUPPORTED": "There's no column or method `{attr_name}` at this point.",
-    "CANNOT_CONVERT_COLUMN_INTO_BOOL": "Columns are joined by `&`, `|` and `~`, not by `and`, `or` "
-    "and `not`, with each condition in brackets: `(a == 1) & (b == 2)`.",
-    "CAST_OVERFLOW": "A cast overflows: {value} doesn't fit into {targetType}. Leave it out, or "
-    "take a wider type: BIGINT.",
-    "MISSING_AGGREGATION": "{expression} is neither in the `groupBy` nor in an aggregate.",
-    "TABLE_OR_VIEW_NOT_FOUND": "Spark knows no table {relationName}. Hand the DataFrame to the SQL "
-    'by name: `spark.sql("SELECT ... FROM {{df}}", df=df)`.',
-    "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE": "{inputSql} is {inputType}, where {requiredType} is "
-    "wanted. (`F.timestamp_millis` makes a timestamp of milliseconds.)",
-}
 
 
 def spark_cause(error: BaseException | None) -> str:
@@ -57,9 +41,11 @@ def spark_cause(error: BaseException | None) -> str:
     mismatch = str(condition).startswith("DATATYPE_MISMATCH")
     if taken_for_truth or (mismatch and re.search(r" (AND|OR) ", named.get("sqlExpr", ""))):
         return _BRACKETS
-    if condition in _TOLD:
-        return _TOLD[condition].format(**named)
-    return f"Spark refuses it: {_first_sentence(error)}" if condition else ""
+    if error is None or not condition:
+        return ""
+    if condition == "WRITE_STREAM_NOT_ALLOWED":
+        return STARTS
+    return advice(error, f"[{condition}]") or f"Spark refuses it: {_first_sentence(error)}"
 
 
 def worker_line(error: BaseException | None) -> str:

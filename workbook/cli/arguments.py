@@ -110,16 +110,13 @@ def add_generate(parser: argparse.ArgumentParser) -> None:
     """Add a subparser per stream to ``workbook generate``."""
     streams = parser.add_subparsers(required=True, metavar="STREAM")
     for name, stream in STREAMS.items():
-        made = streams.add_parser(name, help=stream.does, description=f"Send {stream.does}.")
-        made.set_defaults(stream=name, parser=made)
-        made.usage = f"{made.prog} [options]"
+        made = _added(streams, name, stream.does, f"Send {stream.does}.", stream=name)
         _with_examples(made, stream.example)
         Option("--topic", topic, "the topic to write", default=name).add_to(made)
         for option in (*GENERATE_OPTIONS, *stream.options):
             option.add_to(made)
-    made = streams.add_parser("legacy_counts", help=LEGACY_DOES, description=f"Send {LEGACY_DOES}.")
-    made.set_defaults(command=later("migrate.generate"), parser=made)
-    made.usage = f"{made.prog} [options]"
+    send = later("migrate.generate")
+    made = _added(streams, "legacy_counts", LEGACY_DOES, f"Send {LEGACY_DOES}.", command=send)
     _with_examples(made, LEGACY_EXAMPLE)
     for option in LEGACY_OPTIONS:
         option.add_to(made)
@@ -130,18 +127,11 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     """Add a subparser per system to ``workbook run``."""
     systems = parser.add_subparsers(required=True, metavar="SYSTEM")
     for name, system in SYSTEMS.items():
-        made = systems.add_parser(
-            name, help=system.does, description=f"{system.does[0].upper()}{system.does[1:]}."
-        )
-        made.set_defaults(system=name, parser=made)
-        made.usage = f"{made.prog} [options]"
+        made = _added(systems, name, system.does, _sentence(system.does), system=name)
         _with_examples(made, *system.examples)
         system.fill(made)
-    made = systems.add_parser(
-        "migrate", help=MIGRATE_DOES, description=f"{MIGRATE_DOES[0].upper()}{MIGRATE_DOES[1:]}."
-    )
-    made.set_defaults(command=later("migrate.migrate"), parser=made)
-    made.usage = f"{made.prog} [options]"
+    command = later("migrate.migrate")
+    made = _added(systems, "migrate", MIGRATE_DOES, _sentence(MIGRATE_DOES), command=command)
     _with_examples(made, MIGRATE_EXAMPLE)
     for option in MIGRATE_OPTIONS:
         option.add_to(made)
@@ -152,21 +142,28 @@ def add_crash(parser: argparse.ArgumentParser) -> None:
     """Add a subparser per system to ``workbook crash``."""
     systems = parser.add_subparsers(required=True, metavar="SYSTEM")
     for name, crashes in CRASHES.items():
-        made = systems.add_parser(
-            name,
-            help=SYSTEMS[name].does,
-            description=f"Kill {name}, start it again, and judge its results.",
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            epilog="\n".join(map(_points, crashes.variants)),
-        )
-        made.set_defaults(system=name, parser=made)
-        made.usage = f"{made.prog} [options]"
+        says = f"Kill {name}, start it again, and judge its results."
+        made = _added(systems, name, SYSTEMS[name].does, says, system=name)
+        made.formatter_class = argparse.RawDescriptionHelpFormatter
+        made.epilog = "\n".join(map(_points, crashes.variants))
         first, *_ = names = [variant.name for variant in crashes.variants]
         Option("--variant", str, f"one of {', '.join(names)}", default=first).add_to(made)
         points = Option("--point", str, "where kill -9 comes, of those below", "all, one by one")
         points.add_to(made, dest="points", action="extend", nargs="+")
         Option("--seed", int, "draws the input and each kill's moment", default=7).add_to(made)
     _with_examples(parser, *(f"crash {name}" for name in CRASHES))
+
+
+def _added(parsers: Any, name: str, does: str, says: str, **defaults: Any) -> Parser:
+    """Add a subparser that ``does`` something, as a list of them says, and ``says`` so alone."""
+    made: Parser = parsers.add_parser(name, help=does, description=says)
+    made.set_defaults(parser=made, **defaults)
+    made.usage = f"{made.prog} [options]"
+    return made
+
+
+def _sentence(does: str) -> str:
+    return f"{does[0].upper()}{does[1:]}."
 
 
 def _points(variant: Variant) -> str:

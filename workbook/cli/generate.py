@@ -4,16 +4,19 @@ import re
 import time
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbook.cli.console import INTERRUPTED, Ending, Line, end_like_ctrl_c, waiting_for
 from workbook.errors import NoSuchStream
 from workbook.kafka.require import require_compacted, require_topic
 from workbook.stack.addresses import kafka, registry
-from workbook.streams.stream_producer import Sent, Stream
+from workbook.streams.stream_producer import Sent
 from workbook.streams.stream_producer import generate as send
 from workbook.systems import STREAMS
 from workbook.topics import Topic, compacted
+
+if TYPE_CHECKING:
+    from workbook.streams.generators.streams import PacedStream
 
 COMMON = ("seed", "rate", "partitions", "duplicate_share", "bad_share")
 
@@ -64,7 +67,7 @@ def generate(options: Namespace) -> int:
     return INTERRUPTED if whole else 0
 
 
-def stream_of(options: Namespace, more: Mapping[str, Any] | None = None) -> Stream:
+def stream_of(options: Namespace, more: Mapping[str, Any] | None = None) -> "PacedStream":
     """Return the stream that the options and ``more`` describe, or raise NoSuchStream."""
     kind = STREAMS[options.stream]
     names = (*COMMON, *(option.dest for option in kind.options))

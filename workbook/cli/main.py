@@ -81,8 +81,8 @@ def _commands(program: str) -> list[tuple[str, str, Command, Callable[[Parser], 
         ("start", "start a server that was stopped", later("lab.start"), add_server),
         ("generate", "send a generated stream", later("generate.generate"), add_generate),
         ("run", "run a system on Spark, without a notebook", later("run.run"), add_run),
-        ("store", "ask the store of a running or past table", later("store.ask"), add_store),
-        ("metrics", "print a metrics topic as it grows", later("metrics.follow"), add_metrics),
+        ("store", "ask the store of a running or past table", later("results.ask"), add_store),
+        ("metrics", "print a metrics topic as it grows", later("results.follow"), add_metrics),
         ("crash", "kill a system at a named point, judge it", later("run.crash"), add_crash),
     ]
 

@@ -90,12 +90,8 @@ def _lines(report: Report, target: Migration) -> list[str]:
     said = [
         f"{of.finished} of {of.ranges} ranges are finished: {of.migrated:,} rows migrated into "
         f"{target.schema}.counts, {of.rejected:,} rejected (in {target.schema}.rejected_rows, with "
-        f"their reasons), {of.newer:,} left, since their days aren't before --before."
+        "their reasons)."
     ]
-    if of.meanwhile:
-        said.append(
-            f"{of.meanwhile:,} rows have been written to {target.source} since the migration began."
-        )
     if report.differences is None:
         some = list(report.failures.items())[:SHOWN]
         said += [f"  tokens {first} to {last}: {why}" for (first, last), why in some]

@@ -24,31 +24,24 @@ TICK_S, SAME_S = 0.2, 3.0
 FINISH_S = 10.0
 """Seconds that the current micro-batch may take to end after the query was asked to."""
 
-ROWS = 10
-"""At most this number of rows, so that the line below stays on the screen."""
-
 FRAME = 6
-"""Lines of a full screen that are no rows: the table's head and edges, its caption, the line."""
+"""Lines of a screen that are no rows: the table's head and edges, its caption, the line below."""
 
 
 class Screen:
     """Draws a table and a line on a terminal while a system runs; in a file or a pipe, nothing.
 
-    ``show`` may be called as often as one likes; ``clock`` gives seconds. With ``full`` the table
-    takes the whole terminal, a line per row, which is as it was before at the end. Below the table
-    are as many of its notes as a third of the lines can hold.
+    ``show`` may be called as often as one likes; ``clock`` gives seconds. A row is a line, and as
+    many are shown as fit. Below the table are as many of its notes as a third of the lines can
+    hold. At the end all of it is taken away.
     """
 
     def __init__(
-        self,
-        console: Console | None = None,
-        clock: Callable[[], float] = time.monotonic,
-        *,
-        full: bool = False,
+        self, console: Console | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._console, self._full = console or Console(highlight=False), full
+        self._console = console or Console(highlight=False)
         self.is_there = self._console.is_terminal and not self._console.is_dumb_terminal
-        self._live = Live(console=self._console, auto_refresh=False, transient=True, screen=full)
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
         self._clock, self._due = clock, 0.0
 
     def show(self, table: Callable[[], Shown], line: str) -> None:
@@ -57,13 +50,10 @@ class Screen:
             self._due = self._clock() + TERMINAL_S
             shown = table()
             notes, lines = self._notes(shown)
-            above = [drawn(shown, self._rows(lines), cut=self._full)] if shown.rows else []
-            below = Text(plain(line), no_wrap=self._full, overflow="ellipsis")
+            rows = max(self._console.height - FRAME - lines, 1)  # it may have another size by now
+            above = [drawn(shown, rows)] if shown.rows else []
+            below = Text(plain(line), no_wrap=True, overflow="ellipsis")
             self._live.update(Group(*above, *notes, below), refresh=True)
-
-    def _rows(self, taken: int) -> int:
-        """Return how many rows there's room for; the terminal may have another size by now."""
-        return max(self._console.height - FRAME - taken, 1) if self._full else ROWS
 
     def _notes(self, shown: Shown) -> tuple[list[Text], int]:
         """Return the first notes, as many as there's room for, and the lines that they take."""
@@ -91,17 +81,13 @@ class Screen:
             self._live.stop()
 
 
-def drawn(shown: Shown, rows: int = ROWS, *, cut: bool = False) -> Table:
-    """Return the table as rich draws it: its first rows, and how many more there are.
-
-    With ``cut`` a row is a line, whose longest cells are cut.
-    """
+def drawn(shown: Shown, rows: int) -> Table:
+    """Return the table as rich draws it: its first rows, cut to a line, and how many more."""
     table = Table()
     for name in shown.columns:
-        table.add_column(Text(name, no_wrap=cut or None, overflow="ellipsis"), overflow="ellipsis")
+        table.add_column(Text(name, no_wrap=True, overflow="ellipsis"), overflow="ellipsis")
     for row in shown.rows[:rows]:
-        cells = map(plain, row)
-        table.add_row(*(Text(cell, no_wrap=cut or None, overflow="ellipsis") for cell in cells))
+        table.add_row(*(Text(plain(cell), no_wrap=True, overflow="ellipsis") for cell in row))
     left = len(shown.rows) + shown.more - rows
     if left > 0:
         table.caption = f"and {left:,} more"
@@ -151,7 +137,7 @@ def follow(started: Started, writes: Writes, ends: EndOffsets, ending: Ending) -
         table = started.shown()
         return replace(table, notes=[*progress.alerts().values(), *table.notes])
 
-    with Screen(full=started.full_screen) as screen:
+    with Screen() as screen:
         try:
             while not running.wait(TICK_S) and not ending.has_come():
                 progress.know(ends.look())

@@ -1,7 +1,5 @@
 """What reads a topic in the background: a loop in a thread, or an application in a process."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -33,7 +31,7 @@ class Loop:
     does not leave a forgotten reader in the group.
     """
 
-    running: ClassVar[dict[str, Loop]] = {}
+    running: ClassVar[dict[str, "Loop"]] = {}
 
     def __init__(self, work: Callable[[Any, Until], None], reader: Closes, name: str = "") -> None:
         name = name or work.__name__
@@ -87,7 +85,7 @@ class Application:
     group's) ends the one that is running.
     """
 
-    running: ClassVar[dict[str, Application]] = {}
+    running: ClassVar[dict[str, "Application"]] = {}
 
     def __init__(
         self,

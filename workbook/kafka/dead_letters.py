@@ -8,13 +8,11 @@ One that is larger than a record of its topic may be is cut. Then ``value-length
 ``value-sha256`` (or the same of the ``key``) are those of the whole.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from hashlib import sha256
-from typing import Any
+from typing import Any, Self
 
 from confluent_kafka import KafkaError, Message
 
@@ -107,7 +105,7 @@ class DeadLetters:
         if self._error is None or error.code() not in SILENT:
             self._error = error
 
-    def __enter__(self) -> DeadLetters:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:

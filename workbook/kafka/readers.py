@@ -3,7 +3,8 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from contextlib import closing
+from typing import Any, cast
 
 import pandas as pd
 from confluent_kafka import (
@@ -14,22 +15,21 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from workbook.errors import BrokerUnreachable, RecordsLost
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.require import (
     PATIENCE_S,
     UNKNOWN,
     missing,
+    not_allowed,
     require_topic,
     topic_ids,
     unreachable,
 )
 
-FAST_PLAIN = {
+_PLAIN = {
     # The default idles half a second after an empty fetch.
     "fetch.queue.backoff.ms": "1",
-    "queued.min.messages": "1000000",
-    "queued.max.messages.kbytes": "262144",
-    "fetch.message.max.bytes": str(8 << 20),
     # What a broker takes in compressed form may be larger than this limit's default, unpacked; a
     # reader that refuses such a record meets it again after each restart.
     "receive.message.max.bytes": str(2**31 - 1),
@@ -38,20 +38,36 @@ FAST_PLAIN = {
     # Our own exceptions say it better than the client's log lines on stderr.
     "log_level": "0",
 }
-
-_RANGES = {
-    "group.id": "workbook",  # the client wants a name; nobody joins, and it needs no right
-    "enable.auto.commit": "false",
-    "enable.partition.eof": "true",
-    # At the end of a partition a fetch ahead would keep the next one waiting: half a second.
-    "fetch.wait.max.ms": "20",
-    "auto.offset.reset": "earliest",  # records may be deleted meanwhile
+FAST_PLAIN = {
+    **_PLAIN,
+    "queued.min.messages": "1000000",
+    "queued.max.messages.kbytes": "262144",
+    "fetch.message.max.bytes": str(8 << 20),
 }
-
+_OF_RANGES = {
+    **_PLAIN,
+    "group.id": "workbook",  # the client wants a name; nobody joins, and it needs no right
+    # At the end of a partition a fetch ahead would keep the next one waiting: half a second.
+    "fetch.wait.max.ms": "5",
+}
+_NEEDED = {
+    **{"enable.auto.commit": False, "enable.auto.offset.store": False},
+    **{"enable.partition.eof": True, "log_level": 0},
+}
 _DOWN = {KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE}
-_PASSING = {*_DOWN, KafkaError._PARTITION_EOF}
+_AWAY = {
+    *_DOWN,
+    *(KafkaError._TIMED_OUT, KafkaError._DESTROY_BROKER, KafkaError.REQUEST_TIMED_OUT),
+    *(KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION),
+    *(KafkaError.BROKER_NOT_AVAILABLE, KafkaError.UNKNOWN_LEADER_EPOCH),
+    KafkaError.FENCED_LEADER_EPOCH,
+}
+_GONE = {KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE}
 _NO_GROUP = KafkaError.GROUP_AUTHORIZATION_FAILED
 """Harmless where partitions are assigned: the client looks for its group's coordinator anyway."""
+
+AT_ONCE = 10_000
+"""Records that a consumer hands over in one call, which waits until it has as many as asked for."""
 
 Listener = Callable[[Consumer, list[TopicPartition]], None]
 Ranges = Mapping[int, tuple[int, int]]
@@ -113,10 +129,9 @@ class PatientConsumer(Consumer):
         if error is None:
             self._down_since = None
             return message
-        if error.code() in UNKNOWN:
-            raise missing(self._config, str(message.topic()))
-        if error.code() not in _PASSING and (self._joins or error.code() != _NO_GROUP):
+        if self._joins and error.code() == _NO_GROUP:
             raise KafkaException(error)
+        is_here(self._config, message)
         return None
 
     def _trouble(self, error: KafkaError) -> None:
@@ -159,38 +174,106 @@ def consumer(config: dict[str, str], topic: str, group: str | None = None) -> Pa
     return reader
 
 
+def is_away(error: KafkaError) -> bool:
+    """Return whether it's the error of a broker that may be over in a moment."""
+    return error.code() in _AWAY or bool(error.retriable())
+
+
+def is_here(config: Mapping[str, Any], message: Message) -> bool:
+    """Return whether it's a record, or the end of a partition; raise for an error that stays.
+
+    Raises as ``refused``. The reader has no group that the error of one could matter to.
+    """
+    error = message.error()
+    if error is None or error.code() == KafkaError._PARTITION_EOF:
+        return True
+    if error.code() not in UNKNOWN and (is_away(error) or error.code() == _NO_GROUP):
+        return False
+    raise refused(config, str(message.topic()), error)
+
+
+def refused(config: Mapping[str, Any], topic: str, error: KafkaError) -> Exception:
+    """Return the exception for an error that stays."""
+    if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+        return not_allowed(config, "READ", topic, "refuses that")
+    if error.code() in UNKNOWN:
+        return missing(config, topic)
+    if error.code() in _GONE:
+        return RecordsLost(
+            f"Expected the records of {topic} where this query continues, but the broker has no "
+            f"such records any more ({error.str()}). If the topic was recreated, begin with "
+            "another checkpoint."
+        )
+    return KafkaException(error)
+
+
+def silent(config: Mapping[str, Any], places: str) -> BrokerUnreachable:
+    """Return the error for records that don't come, though they are in the topic."""
+    return BrokerUnreachable(
+        f"Expected {config.get('bootstrap.servers')} to send the records of {places}, but none "
+        f"came for {PATIENCE_S:.0f} s. Check the broker, and start again: nothing is lost."
+    )
+
+
+def range_reader(config: Mapping[str, Any], *, strict: bool = False, **more: Any) -> Consumer:
+    """Return a consumer for ``read_ranges``.
+
+    Where records are deleted it continues at the first one that is left; a ``strict`` one gives an
+    error instead.
+    """
+    reset = {"auto.offset.reset": "error" if strict else "earliest"}
+    return Consumer({**_OF_RANGES, **config, **_NEEDED, **reset, **more})
+
+
+def read_ranges(
+    reader: Consumer, config: Mapping[str, Any], topic: str, ranges: Ranges
+) -> Iterator[list[Message]]:
+    """Yield the records of these ranges as they come, each partition's in order.
+
+    ``reader`` is a ``range_reader``; what it was assigned before is replaced. Offsets without a
+    record are passed over. Raises as ``is_here``, and ``BrokerUnreachable`` if nothing
+    has come for ``PATIENCE_S`` seconds.
+    """
+    at = {number: begin for number, (begin, end) in ranges.items() if end > begin}
+    reader.assign([TopicPartition(topic, *each) for each in at.items()])
+    deadline = time.monotonic() + PATIENCE_S
+    try:
+        while at:
+            left = sum(ranges[number][1] - offset for number, offset in at.items())
+            wanted = []
+            for message in reader.consume(min(AT_ONCE, left), timeout=0.1):
+                number, offset = cast(int, message.partition()), cast(int, message.offset())
+                if message.error() is None:
+                    begin, end = ranges[number]
+                    if begin <= offset < end:
+                        wanted.append(message)
+                    offset += 1
+                elif not is_here(config, message):
+                    continue  # else it's the partition's end: its last offsets may hold no record
+                if number in at:
+                    at[number] = max(at[number], offset)
+            if wanted:
+                deadline = time.monotonic() + PATIENCE_S
+                yield wanted
+            elif time.monotonic() > deadline:
+                raise silent(config, f"partitions {', '.join(map(str, at))} of {topic}")
+            if done := [number for number, offset in at.items() if offset >= ranges[number][1]]:
+                # Fetch no more of them: what goes on beyond a range would let the others wait.
+                reader.incremental_unassign([TopicPartition(topic, number) for number in done])
+                at = {number: offset for number, offset in at.items() if number not in done}
+    finally:
+        reader.unassign()
+
+
 def records(config: Mapping[str, Any], topic: str, ranges: Ranges) -> Iterator[Message]:
     """Yield the records of these ranges, each partition in order; skip what is no longer there.
 
-    Raises ``BrokerUnreachable`` when nothing has come for ``PATIENCE_S`` seconds.
+    Raises as ``read_ranges``.
     """
-    ends = {partition: end for partition, (begin, end) in ranges.items() if end > begin}
-    if not ends:
-        return
-    reader = Consumer({**FAST_PLAIN, **_RANGES, **config})
-    reader.assign([TopicPartition(topic, number, ranges[number][0]) for number in ends])
-    deadline = time.monotonic() + PATIENCE_S
-    try:
-        while ends:
-            for message in reader.consume(10_000, timeout=0.1):
-                number, error, offset = message.partition(), message.error(), message.offset() or 0
-                if error is not None and error.code() not in {*_PASSING, _NO_GROUP}:
-                    raise KafkaException(error)
-                if number is None or number not in ends:
-                    continue
-                if error is None:
-                    deadline = time.monotonic() + PATIENCE_S
-                    if offset < ends[number]:
-                        yield message
-                # The end of a partition counts too: its last offsets may hold no record.
-                at_end = error is not None and error.code() == KafkaError._PARTITION_EOF
-                if at_end or (error is None and offset >= ends[number] - 1):
-                    del ends[number]
-                    reader.incremental_unassign([TopicPartition(topic, number)])
-            if time.monotonic() > deadline:
-                raise unreachable(config, PATIENCE_S)
-    finally:
-        reader.close()
+    if any(end > begin for begin, end in ranges.values()):
+        with closing(range_reader({**FAST_PLAIN, **config})) as reader:
+            for messages in read_ranges(reader, config, topic, ranges):
+                yield from messages
 
 
 def reread(

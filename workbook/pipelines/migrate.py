@@ -13,14 +13,13 @@ from workbook.streams.events.reasons import Reason
 def migrated(rows: DataFrame, before: date | None = None) -> DataFrame:
     """Parse the rows of ``sources.token_ranges.read_ranges``.
 
-    Out, a row per row: ``first``, ``ad``, ``type``, ``source``, ``count``, ``written``, ``failure``
-    and ``ended`` as they are; ``day`` (date, null where it can't be read); ``reason`` (string, null
-    where accepted), and ``old``, the rejected row as JSON; ``newer`` (boolean: it could be
-    accepted, but its day isn't before the day ``before``).
+    Out, a row per row but those that could be accepted of a day that isn't ``before`` that one:
+    ``first``, ``ad``, ``type``, ``source``, ``count``, ``failure`` and ``ended`` as they are;
+    ``day`` (date, null where it can't be read); ``reason`` (string, null where accepted), and
+    ``old``, the rejected row as JSON.
     """
     plain = rf"\A{PLAIN}\z"
     days = F.try_to_timestamp("day", F.lit(DAY_FORMAT)).cast("date")
-    newer = F.lit(False) if before is None else F.col("day") >= F.lit(before)
     reason = (
         F.when(F.col("ended"), None)
         .when(F.col("day").isNull(), Reason.NO_DAY.value)
@@ -33,10 +32,11 @@ def migrated(rows: DataFrame, before: date | None = None) -> DataFrame:
     parsed = rows.withColumns(
         {"old": old, "day": F.when(F.col("day").rlike(rf"\A{DAY}\z"), days)}
     ).withColumn("reason", reason)
-    good = F.col("reason").isNull() & ~F.col("ended")
-    return parsed.withColumns(
-        {"newer": good & newer, "old": F.when(F.col("reason").isNotNull(), F.col("old"))}
-    )
+    rejected = F.col("reason").isNotNull()
+    found = parsed.withColumn("old", F.when(rejected, F.col("old")))
+    if before is None:
+        return found
+    return found.where(rejected | F.col("ended") | (F.col("day") < F.lit(before)))
 
 
 def day_sums(counts: DataFrame) -> DataFrame:

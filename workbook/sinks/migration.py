@@ -7,7 +7,7 @@ LEGACY: no row that the live query or a replay has written is changed. Readers a
 
 import io
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -36,7 +36,6 @@ DONE = "first BIGINT, failure STRING"
 
 _KEY = ("ad", "day", "type", "source")
 _LETTER = ("first", "old", "reason")
-_NUMBERS = ("migrated", "rejected", "newer", "meanwhile")
 _DONE = pa.schema([("first", pa.int64()), ("failure", pa.string())])
 
 
@@ -56,8 +55,6 @@ class Progress:
     finished: int
     migrated: int
     rejected: int
-    newer: int
-    meanwhile: int
     attempts: int
     """The most attempts of a range."""
 
@@ -119,8 +116,7 @@ class Migration:
         """Return how far the migration is."""
         [row] = self.ask(
             "SELECT count(*), count(finished), sum(migrated)::bigint, sum(rejected)::bigint, "
-            "sum(newer)::bigint, sum(meanwhile)::bigint, max(attempts) FROM ranges "
-            "WHERE source = %s",
+            "max(attempts) FROM ranges WHERE source = %s",
             self.source,
         )
         return Progress(*(number or 0 for number in row))
@@ -172,58 +168,48 @@ class Migration:
         with self._connected() as connection:
             connection.execute("CREATE TEMP TABLE old (LIKE counts_by_generation)")
             connection.execute("CREATE TEMP TABLE bad (LIKE rejected_rows)")
-            yield from self._written(connection, batches, begun, at)
+            first, numbers = None, Counter[str]()
+            for batch in batches:
+                rows = pa.Table.from_batches([batch])
+                if first is None and len(rows):
+                    first = rows["first"][0].as_py()
+                    self._mark(connection, begun, first, "attempts = attempts + 1")
+                numbers.update(self._staged(connection, rows.filter(pc.invert(rows["ended"]))))
+                last = rows.filter(rows["ended"])
+                if len(last):  # else the range hasn't been read to its end
+                    failure = last["failure"][0].as_py()
+                    if failure:
+                        self._mark(connection, begun, first, "failure = %s", failure)
+                    else:
+                        self._commit(connection, begun, first, numbers, at)
+                    yield pa.RecordBatch.from_pydict(
+                        {"first": [first], "failure": [failure]}, _DONE
+                    )
 
-    def _written(
-        self,
-        connection: Limited,
-        batches: Iterator[pa.RecordBatch],
-        begun: datetime,
-        at: Callable[[str], None],
-    ) -> Iterator[pa.RecordBatch]:
-        first, numbers, since = None, Counter[str](), round(begun.timestamp() * 1000)
-        for batch in batches:
-            rows = pa.Table.from_batches([batch])
-            if first is None and len(rows):
-                first = rows["first"][0].as_py()
-                self._mark(connection, (begun, first), "attempts = attempts + 1")
-            numbers.update(self._staged(connection, rows.filter(pc.invert(rows["ended"])), since))
-            last = rows.filter(rows["ended"])
-            if len(last):  # else the range hasn't been read to its end
-                failure = last["failure"][0].as_py()
-                if failure:
-                    self._mark(connection, (begun, first), "failure = %s", failure)
-                else:
-                    self._commit(connection, (begun, first), numbers, at)
-                yield pa.RecordBatch.from_pydict({"first": [first], "failure": [failure]}, _DONE)
-
-    def _staged(self, connection: Limited, rows: pa.Table, since: int) -> dict[str, int]:
+    def _staged(self, connection: Limited, rows: pa.Table) -> dict[str, int]:
         """Copy rows into this connection's own tables, and return how many there are of each."""
         bad = rows.filter(pc.is_valid(rows["reason"]))
-        good = rows.filter(pc.is_null(rows["reason"]))
-        old = good.filter(pc.invert(good["newer"]))
+        old = rows.filter(pc.is_null(rows["reason"]))
         generation = pa.array([LEGACY] * len(old), pa.int64())
         _copy(connection, "old", old.select(_KEY).append_column("generation", generation)
               .append_column("count", old["count"]))  # fmt: skip
         source = pa.array([self.source] * len(bad), pa.string())
         _copy(connection, "bad", bad.select(_LETTER).add_column(0, "source", source))
-        meanwhile = pc.sum(pc.greater(rows["written"], since)).as_py() or 0
-        numbers = (len(old), len(bad), len(good) - len(old), meanwhile)
-        return dict(zip(_NUMBERS, numbers, strict=True))
+        return {"migrated": len(old), "rejected": len(bad)}
 
     def _commit(
         self,
         connection: Limited,
-        which: tuple[datetime, int | None],
-        numbers: Mapping[str, int],
+        begun: datetime,
+        first: int | None,
+        numbers: Counter[str],
         at: Callable[[str], None],
     ) -> None:
         """Write the range and its mark, unless another run has done so meanwhile."""
+        changes = "finished = clock_timestamp(), failure = NULL, migrated = %s, rejected = %s"
+        counted = numbers["migrated"], numbers["rejected"]
         with connection.transaction():
-            changes = ", ".join(f"{name} = {numbers.get(name, 0)}" for name in _NUMBERS)
-            if self._mark(
-                connection, which, f"finished = clock_timestamp(), failure = NULL, {changes}"
-            ):
+            if self._mark(connection, begun, first, changes, *counted):
                 connection.execute(
                     "INSERT INTO counts_by_generation SELECT * FROM old "
                     "ON CONFLICT (ad, day, type, source, generation) "
@@ -233,11 +219,7 @@ class Migration:
                 at("before-commit")
 
     def _mark(
-        self,
-        connection: Limited,
-        which: tuple[datetime, int | None],
-        change: str,
-        *values: Any,
+        self, connection: Limited, begun: datetime, first: int | None, change: str, *values: Any
     ) -> int:
         """Change an unfinished range of the migration that began then; return 1 if it did, else 0.
 
@@ -247,7 +229,6 @@ class Migration:
             "WHERE EXISTS (SELECT FROM migrations WHERE begun = %s) AND source = %s "
             "AND first = %s AND finished IS NULL"
         )
-        begun, first = which
         found = connection.execute(
             f"UPDATE ranges SET {change} {where}", (*values, begun, self.source, first)
         )

@@ -13,8 +13,6 @@ CREATE TABLE IF NOT EXISTS ranges (
     failure text,                           -- why it couldn't be read the last time
     finished timestamptz,
     migrated bigint NOT NULL DEFAULT 0, rejected bigint NOT NULL DEFAULT 0,
-    newer bigint NOT NULL DEFAULT 0,        -- rows of days that aren't before `before`
-    meanwhile bigint NOT NULL DEFAULT 0,    -- rows written since the migration began
     PRIMARY KEY (source, first)
 );
 

@@ -60,7 +60,7 @@ def _tagged(value: Any) -> dict[str, str]:
     raise TypeError(f"Expected values that JSON has, or bytes, but got {type(value).__name__}.")
 
 
-# As events.fields.compact_json, and with bytes.
+# Without spaces, and with bytes.
 _encode = json.JSONEncoder(
     ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_tagged
 ).encode

@@ -1,1 +1,1 @@
-"""Sources for Spark that stand by themselves: nothing here needs the rest of the package."""
+"""Sources for Spark: topics as rows, with what was rejected; two of them are sources of our own."""

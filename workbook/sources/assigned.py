@@ -17,14 +17,8 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit
 from pyspark.sql.types import StructType
 
-from workbook.sources.bounds import (
-    Key,
-    Offsets,
-    begins_of,
-    ends_of,
-    readable_from,
-    require_same,
-)
+from workbook.kafka.offsets import Place
+from workbook.sources.bounds import Offsets, begins_of, ends_of, readable_from, require_same
 from workbook.sources.kafka_reader import KafkaReader, KafkaSource, Range, Ranges, most
 from workbook.sources.options import Settings
 
@@ -94,7 +88,7 @@ class AssignedReader(KafkaReader):
         if not any(start.values()):
             return begins_of(self.settings.starting, self._topics, bounds)
         until = self.until or ends_of(bounds)
-        begins, moved, ends = dict[Key, int](), dict[Key, int](), dict[Key, int]()
+        begins, moved, ends = dict[Place, int](), dict[Place, int](), dict[Place, int]()
         for key, (low, high) in bounds.items():
             topic, number = key[0], str(key[1])
             at = readable_from(key, start[topic].get(number, low), (low, high), strict)

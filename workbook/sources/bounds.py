@@ -1,4 +1,4 @@
-"""Asks where the partitions of topics begin and end, and names the errors of a broker."""
+"""Asks again and again where the partitions of topics begin and end, by one consumer."""
 
 import json
 import time
@@ -15,81 +15,29 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from workbook.errors import RecordsLost, TopicMissing
+from workbook.kafka.offsets import Place
+from workbook.kafka.readers import is_away, range_reader, refused
+from workbook.kafka.require import ANSWER_S, PATIENCE_S
+
 Offsets = dict[str, dict[str, int]]
 """Topic -> partition (as text, since it travels as JSON) -> offset."""
 
-Key = tuple[str, int]
-"""A topic and the number of a partition."""
-
-Places = dict[Key, tuple[int, int]]
+Places = dict[Place, tuple[int, int]]
 """Where each partition begins, and the offset that comes next there."""
 
 EARLIEST, LATEST = -2, -1
 """As in ``startingOffsets``."""
 
-ANSWER_S, PATIENCE_S, RETRY_S = 10.0, 60.0, 0.1
-"""Seconds for an answer, for a broker that has answered before, and until it's asked again."""
-
-_DEFAULTS = {
-    "group.id": "kafka-source",  # nobody joins it: partitions are assigned, nothing is committed
-    "isolation.level": "read_uncommitted",  # as Spark's own source reads
-    "fetch.wait.max.ms": 5,
-    "fetch.queue.backoff.ms": 1,
-    "reconnect.backoff.max.ms": 1000,
-    # A small batch may unpack to more than the default, which would refuse it after each restart.
-    "receive.message.max.bytes": 2**31 - 1,
-}
-_NEEDED = {
-    "enable.auto.commit": False,
-    "enable.auto.offset.store": False,
-    "enable.partition.eof": True,
-    "log_level": 0,
-}
-_AWAY = (
-    *(KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._TIMED_OUT),
-    *(KafkaError._RESOLVE, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION),
-    *(KafkaError.REQUEST_TIMED_OUT, KafkaError.BROKER_NOT_AVAILABLE),
-    *(KafkaError.UNKNOWN_LEADER_EPOCH, KafkaError.FENCED_LEADER_EPOCH),
-    KafkaError._DESTROY_BROKER,
-)
-_GONE = (
-    *(KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE),
-    *(KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC),
-)
-
-
-class RecordsLost(RuntimeError):
-    """Records that were to be read aren't there any more."""
+RESTART_S, RETRY_S = 10.0, 0.1
+"""Seconds for which a broker that has just started may know no topic; until it's asked again."""
 
 
 def client(config: Mapping[str, Any], fail_on_loss: bool, **more: Any) -> Consumer:
-    """Return a consumer that reads where it's told to, or else at the first record that is left.
-
-    With ``fail_on_loss`` it gives an error instead.
-    """
-    reset = "error" if fail_on_loss else "earliest"
-    return Consumer({**_DEFAULTS, **config, **_NEEDED, "auto.offset.reset": reset, **more})
-
-
-def is_away(error: KafkaError) -> bool:
-    """Return whether it's the error of a broker that may be over in a moment."""
-    return error.code() in _AWAY or bool(error.retriable())
-
-
-def refused(topic: str, error: KafkaError) -> Exception:
-    """Return the exception for an error that stays; one for a missing right names it."""
-    if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
-        return PermissionError(
-            f"Expected the rights to READ and DESCRIBE the topic {topic}, but the broker refuses: "
-            f"{error.str()}. Ask for an ACL, or check kafka.sasl.username."
-        )
-    if error.code() in _GONE:
-        return RecordsLost(
-            f"Expected the topic {topic}, with the records where this query stands, but the broker "
-            f"has no such topic, or no such records any more ({error.str()}). Check its name; if "
-            "it was recreated, begin with another checkpoint."
-        )
-    return KafkaException(error)
+    """Return a consumer that by default reads what isn't committed, too, as Spark's own source."""
+    return range_reader(
+        {"isolation.level": "read_uncommitted", **config}, strict=fail_on_loss, **more
+    )
 
 
 class Bounds:
@@ -101,7 +49,7 @@ class Bounds:
     def __init__(
         self, config: Mapping[str, str], topics: Sequence[str], fail_on_loss: bool
     ) -> None:
-        self._topics, self._answered = tuple(topics), False
+        self._config, self._topics, self._answered = config, tuple(topics), False
         self._said = deque[KafkaError](maxlen=100)
         self.reader = client(config, fail_on_loss, error_cb=self._said.append)
 
@@ -115,7 +63,7 @@ class Bounds:
         while True:
             try:
                 return self._ask()
-            except (KafkaException, RecordsLost) as failure:
+            except (KafkaException, TopicMissing) as failure:
                 if time.monotonic() - began > self._patience(failure):
                     raise
                 time.sleep(RETRY_S)
@@ -124,11 +72,11 @@ class Bounds:
         """Return for how long (s) it may last; a broker that has just started knows no topic."""
         if not self._answered:
             return 0.0
-        if isinstance(failure, RecordsLost):
-            return ANSWER_S
+        if isinstance(failure, TopicMissing):
+            return RESTART_S
         error = failure.args[0]
         unknown = error.code() == KafkaError._UNKNOWN_PARTITION
-        return ANSWER_S if unknown else PATIENCE_S if is_away(error) else 0.0
+        return RESTART_S if unknown else PATIENCE_S if is_away(error) else 0.0
 
     def _ask(self) -> Places:
         keys = [(topic, number) for topic in self._topics for number in self._partitions(topic)]
@@ -147,10 +95,10 @@ class Bounds:
             said = f"{failure.args[0].str()}. {why[-1].str() if why else ''}".strip()
             raise KafkaException(KafkaError(failure.args[0].code(), said)) from failure
         if described.error is not None:
-            raise refused(topic, described.error)
+            raise refused(self._config, topic, described.error)
         return sorted(described.partitions)
 
-    def _offsets_at(self, when: int, keys: Sequence[Key]) -> dict[Key, int]:
+    def _offsets_at(self, when: int, keys: Sequence[Place]) -> dict[Place, int]:
         """Ask for the first or the next offset of all partitions at once."""
         asked = [TopicPartition(*key, when) for key in keys]
         found = self.reader.offsets_for_times(asked, timeout=ANSWER_S)
@@ -188,7 +136,7 @@ def begins_of(starting: str, topics: Sequence[str], bounds: Places) -> Offsets:
     return begins
 
 
-def _named(text: str, topics: Sequence[str], bounds: Places) -> dict[Key, int]:
+def _named(text: str, topics: Sequence[str], bounds: Places) -> dict[Place, int]:
     """Read offsets of each partition, no more and no less."""
     try:
         found = json.loads(text)
@@ -224,7 +172,7 @@ def require_same(start: Offsets, topics: Sequence[str], bounds: Places) -> None:
                 )
 
 
-def readable_from(key: Key, offset: int, bounds: tuple[int, int], fail_on_loss: bool) -> int:
+def readable_from(key: Place, offset: int, bounds: tuple[int, int], fail_on_loss: bool) -> int:
     """Return from where to read a partition: ``offset``, or its first one if that is lost.
 
     Raises RecordsLost instead with ``fail_on_loss``.

@@ -18,26 +18,12 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit
 from pyspark.sql.types import StructType
 
-from workbook.sources.bounds import (
-    PATIENCE_S,
-    Key,
-    Offsets,
-    Places,
-    begins_of,
-    readable_from,
-    require_same,
-)
+from workbook.kafka.offsets import Place
+from workbook.kafka.readers import AT_ONCE, is_here, silent
+from workbook.kafka.require import PATIENCE_S
+from workbook.sources.bounds import Offsets, Places, begins_of, readable_from, require_same
 from workbook.sources.clamp import Ahead, Rule, Unread, goes_on, plan
-from workbook.sources.kafka_reader import (
-    AT_ONCE,
-    KafkaReader,
-    KafkaSource,
-    Range,
-    Ranges,
-    is_here,
-    most,
-    silent,
-)
+from workbook.sources.kafka_reader import KafkaReader, KafkaSource, Range, Ranges, most
 from workbook.sources.options import Settings, milliseconds
 
 _AHEAD = 1_000_000
@@ -93,8 +79,8 @@ class ClampedReader(KafkaReader):
     def __init__(self, settings: ClampSettings, rule: Rule) -> None:
         super().__init__(settings)
         self._settings, self._topics, self._rule = settings, settings.topics, rule
-        self._ahead: dict[Key, Ahead] = {}
-        self._paused: set[Key] = set()
+        self._ahead: dict[Place, Ahead] = {}
+        self._paused: set[Place] = set()
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         """Return where a query begins that has no checkpoint: ``startingOffsets``."""
@@ -179,7 +165,7 @@ class ClampedReader(KafkaReader):
             self.client.assign([TopicPartition(*k, a.position) for k, a in self._ahead.items()])
         return begins
 
-    def _look(self, share: int, ends: Mapping[Key, int]) -> None:
+    def _look(self, share: int, ends: Mapping[Place, int]) -> None:
         """Look at records until each partition has its share ahead, or no more."""
         deadline = time.monotonic() + PATIENCE_S
         kept = max(share, _KEPT)
@@ -189,19 +175,18 @@ class ClampedReader(KafkaReader):
             self._pause(full)
             messages = self.client.consume(min(AT_ONCE, sum(missing.values())), timeout=0.1)
             for message in messages:
-                if is_here(message):
+                if is_here(self._settings.config, message):
                     self._ahead[str(message.topic()), int(message.partition() or 0)].see(message)
             if self._missing(share, ends) != missing:  # records of other partitions don't help
                 deadline = time.monotonic() + PATIENCE_S
             elif time.monotonic() > deadline:
-                raise silent(
-                    ", ".join(f"partition {number} of {topic}" for topic, number in missing)
-                )
+                places = (f"partition {number} of {topic}" for topic, number in missing)
+                raise silent(self._settings.config, ", ".join(places))
         latest, now = int(time.time() * 1000) + self._settings.max_ahead, time.monotonic()
         for ahead in self._ahead.values():
             ahead.settle(latest, now)
 
-    def _missing(self, share: int, ends: Mapping[Key, int]) -> dict[Key, int]:
+    def _missing(self, share: int, ends: Mapping[Place, int]) -> dict[Place, int]:
         """Return how many records of each partition are still to be looked at, at most."""
         left = {
             key: min(ends[key] - ahead.position, share - len(ahead))
@@ -209,7 +194,7 @@ class ClampedReader(KafkaReader):
         }
         return {key: number for key, number in left.items() if number > 0}
 
-    def _pause(self, full: set[Key]) -> None:
+    def _pause(self, full: set[Place]) -> None:
         """Pause fetching of full partitions, and resume that of the others."""
         if pause := full - self._paused:
             self.client.pause([TopicPartition(*key) for key in pause])
@@ -217,7 +202,7 @@ class ClampedReader(KafkaReader):
             self.client.resume([TopicPartition(*key) for key in resume])
         self._paused = set(full)
 
-    def _read(self, number: int, share: int, ends: Mapping[Key, int]) -> None:
+    def _read(self, number: int, share: int, ends: Mapping[Place, int]) -> None:
         """Take of partition ``number`` of both topics what the rule allows."""
         keys = [(topic, number) for topic in self._topics]
         both = [self._unread(self._ahead.get(key), share, ends.get(key, 0)) for key in keys]

@@ -1,14 +1,13 @@
 """What both sources have in common: the columns, and how the executors read ranges of offsets."""
 
 import json
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import TIMESTAMP_CREATE_TIME, Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import TIMESTAMP_CREATE_TIME, Consumer, Message
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import (
     ReadAllAvailable,
@@ -17,20 +16,9 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from workbook.sources.bounds import (
-    PATIENCE_S,
-    Bounds,
-    Offsets,
-    Places,
-    client,
-    ends_of,
-    is_away,
-    refused,
-)
+from workbook.kafka.readers import read_ranges
+from workbook.sources.bounds import Bounds, Offsets, Places, client, ends_of
 from workbook.sources.options import Settings
-
-AT_ONCE = 10_000
-"""Records that a consumer hands over in one call, which waits until it has as many as asked for."""
 
 
 @dataclass(frozen=True)
@@ -108,10 +96,11 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read the records of ranges as Arrow batches; those of a partition in their order."""
         assert isinstance(partition, Ranges)
-        strict = self.settings.fail_on_loss
-        reader = _reader(json.dumps(self.settings.config, sort_keys=True), strict)
-        for messages in _records(reader, partition.ranges):
-            yield _batch(messages, partition.ranges[0].topic, self.settings.headers)
+        config, topic = self.settings.config, partition.ranges[0].topic
+        reader = _reader(json.dumps(config, sort_keys=True), self.settings.fail_on_loss)
+        ranges = {each.partition: (each.begin, each.end) for each in partition.ranges}
+        for messages in read_ranges(reader, config, topic, ranges):
+            yield _batch(messages, topic, self.settings.headers)
 
 
 def most(limit: ReadLimit) -> int | None:
@@ -119,63 +108,10 @@ def most(limit: ReadLimit) -> int | None:
     return limit.max_rows if isinstance(limit, ReadMaxRows) else None
 
 
-def is_here(message: Message) -> bool:
-    """Return whether it's a record, or the end of a partition; raise for an error that stays."""
-    error = message.error()
-    if error is None or error.code() == KafkaError._PARTITION_EOF:
-        return True
-    if is_away(error) or error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:  # it needs none
-        return False
-    raise refused(str(message.topic()), error)
-
-
-def silent(missing: str) -> TimeoutError:
-    """Return the error for records that don't come."""
-    return TimeoutError(
-        f"Expected records of {missing}, but none came for {PATIENCE_S:.0f} s. Check the broker, "
-        "and start again: nothing is lost."
-    )
-
-
 @lru_cache(maxsize=1)
 def _reader(config: str, fail_on_loss: bool) -> Consumer:
     """Return this process's one consumer: a Python worker has many tasks."""
     return client(json.loads(config), fail_on_loss)
-
-
-def _records(reader: Consumer, ranges: Sequence[Range]) -> Iterator[list[Message]]:
-    """Yield the records of ranges of one topic as they come; raise as ``is_here``."""
-    topic, ends = ranges[0].topic, {each.partition: each.end for each in ranges}
-    at = {each.partition: each.begin for each in ranges}
-    begins = dict(at)
-    reader.assign([TopicPartition(topic, *each) for each in at.items()])
-    deadline = time.monotonic() + PATIENCE_S
-    try:
-        while at:
-            left = sum(ends[number] - offset for number, offset in at.items())
-            messages = reader.consume(min(AT_ONCE, left), timeout=0.1)
-            good = [message for message in messages if message.error() is None]
-            numbers = cast("list[int]", [message.partition() for message in good])
-            offsets = cast("list[int]", [message.offset() for message in good])
-            each = zip(good, numbers, offsets, strict=True)
-            if wanted := [m for m, n, offset in each if begins[n] <= offset < ends[n]]:
-                deadline = time.monotonic() + PATIENCE_S
-                yield wanted
-            elif time.monotonic() > deadline:
-                raise silent(f"partitions {', '.join(map(str, at))} of {topic}")
-            reached = {n: offset + 1 for n, offset in zip(numbers, offsets, strict=True)}
-            for message in messages if len(good) < len(messages) else ():
-                if message.error() is not None and is_here(message):  # the partition's end:
-                    number = cast(int, message.partition())  # its last offsets may hold no record
-                    reached[number] = max(cast(int, message.offset()), reached.get(number, 0))
-            for number in at.keys() & reached.keys():
-                at[number] = max(at[number], reached[number])
-            if done := [number for number, offset in at.items() if offset >= ends[number]]:
-                # Fetch no more of them: what goes on beyond a range would let the others wait.
-                reader.incremental_unassign([TopicPartition(topic, number) for number in done])
-                at = {number: offset for number, offset in at.items() if number not in done}
-    finally:
-        reader.unassign()
 
 
 _ARROW = pa.schema(

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import or_
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 import msgspec
@@ -13,6 +15,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.errors import Rejected
+from workbook.streams.events.clicks import MAX_AHEAD_MS
+from workbook.streams.events.fields import Event, columns
 
 RECORD_SCHEMA = (
     "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, arrival TIMESTAMP"
@@ -47,33 +51,32 @@ class Then:
 
 @dataclass(frozen=True)
 class Format:
-    """A format of records: its columns, and the two functions that read it.
+    """A format of records: its events, and the strict rules that read it.
 
-    ``schema`` names the fields, for Spark. msgspec reads nearly all values as ``plain``, in C, and
-    raises where one is not: then ``unread`` takes its place. ``doubtful(batch, events)`` marks the
-    rows that are not settled by that, the unread ones among them, by columns of the record named
-    in ``looks_at``. Those ``judge(key, value, arrival, now)`` settles: an event, None for a
-    tombstone, or ``Rejected``; ``now`` is when the micro-batch was planned, so that a repeated one
-    judges alike. So the rules stand in one place, and the fast way can be narrow. ``key_field``
-    is the name of a further column, which holds the key as text. ``marked`` are the columns
-    that ``parse`` gives beside those of ``schema``, unless asked for others.
+    msgspec reads nearly all values as one of ``events``, in C. The strict rules judge the others,
+    and those that are in doubt: with an event time that may be too late (``timed``), with more
+    bytes than ``largest``, or with a key that ``keys(column of keys, events)`` marks.
+    ``judge(key, value, arrival, now)`` returns an event, None for a tombstone, or raises
+    ``Rejected``; ``now`` is when the micro-batch was planned, so that a repeated one judges alike.
+    So the rules stand in one place, and the fast way can be narrow. ``key_field`` is the name of a
+    further column, which holds the key as text. ``marked`` are the columns that ``parse`` gives
+    beside those of the events, unless asked for others.
     """
 
-    schema: str
-    plain: type[msgspec.Struct]
-    unread: msgspec.Struct
-    doubtful: Callable[[pa.RecordBatch, list[Any]], pa.Array]
+    events: tuple[type[Event], ...]
     judge: Callable[[bytes | None, bytes | None, int, int], Any]
     marked: tuple[str, ...]
-    looks_at: tuple[str, ...] = ("value", "arrival")
+    timed: bool = False
+    largest: int | None = None
+    keys: Callable[[pa.Array, list[Any]], pa.Array] | None = None
     key_field: str = ""
 
     @property
     def types(self) -> dict[str, str]:
         """Return the Spark type of each column that can be asked for."""
-        key = [f"{self.key_field} STRING"] if self.key_field else []
-        own = [*key, self.schema, "deleted BOOLEAN", "reason STRING", RECORD_SCHEMA, PLANNED]
-        return dict(column.split() for column in ", ".join(own).split(", "))
+        key = {self.key_field: "STRING"} if self.key_field else {}
+        own = {**key, **columns(*self.events), "deleted": "BOOLEAN", "reason": "STRING"}
+        return own | dict(column.split() for column in f"{RECORD_SCHEMA}, {PLANNED}".split(", "))
 
     def parse(
         self,
@@ -95,11 +98,11 @@ class Format:
         at least once: a task ends, and with it a micro-batch is committed, only when all its
         rejected records have been delivered.
         """
-        own = (column.split()[0] for column in self.schema.split(", "))
-        fields = tuple(fields) or (*own, *self.marked)
-        key = ["key"] if self.key_field in fields else []
-        needed = {*self.looks_at, *key, *(RECORD if dead_letters else ()), *fields}
-        now = ["now"] if "now" in needed or "arrival" in self.looks_at else []
+        fields = tuple(fields) or (*columns(*self.events), *self.marked)
+        needed = {"value", *(RECORD if dead_letters else ()), *fields}
+        needed |= {"key"} if self.keys or self.key_field in fields else set()
+        needed |= {"arrival", "now"} if self.timed else set()
+        now = ["now"] if "now" in needed else []
         record = (
             raw.withColumn("arrival", F.col("timestamp"))
             .withColumn("now", F.current_timestamp())
@@ -126,9 +129,15 @@ def planned(batch: pa.RecordBatch) -> int:
     return batch.column("now")[0].value // 1000 if batch.num_rows else 0
 
 
+_UNREAD = SimpleNamespace(timestamp=-1)
+"""Stands where msgspec could read no event."""
+
+
 @lru_cache
-def _decoder(plain: type[msgspec.Struct]) -> Callable[[Any], Any]:
-    return msgspec.json.Decoder(plain).decode  # cannot travel to the workers by pickle
+def _decoder(events: tuple[type[Event], ...]) -> Callable[[Any], Any]:
+    return msgspec.json.Decoder(
+        reduce(or_, events)
+    ).decode  # cannot travel to the workers by pickle
 
 
 def _marked(
@@ -146,24 +155,39 @@ def _marked(
 
 def _read(batch: pa.RecordBatch, form: Format) -> tuple[list[Any], dict[int, str]]:
     """Return an event per record (None where there is none), and the rejected rows' reasons."""
-    values, decode = batch.column("value").to_pylist(), _decoder(form.plain)
+    values, decode = batch.column("value").to_pylist(), _decoder(form.events)
     events: list[Any] = []
+    doubtful: set[int] = set()
     left = iter(values)
     while len(events) < len(values):
         try:
             events.extend(map(decode, left))  # keeps the records before an error
         except (msgspec.DecodeError, UnicodeDecodeError, TypeError):
-            events.append(form.unread)
+            doubtful.add(len(events))
+            events.append(_UNREAD)
+    for marks in _doubts(batch, events, form):
+        doubtful.update(pc.indices_nonzero(marks).to_pylist())
     reasons = {}
-    for row in pc.indices_nonzero(form.doubtful(batch, events)).to_pylist():
-        key = batch.column("key")[row].as_py() if "key" in form.looks_at else None
-        timed = "arrival" in form.looks_at
-        arrival, now = (arrivals(batch)[row].as_py(), planned(batch)) if timed else (0, 0)
+    for row in sorted(doubtful):
+        key = batch.column("key")[row].as_py() if form.keys else None
+        arrival, now = (arrivals(batch)[row].as_py(), planned(batch)) if form.timed else (0, 0)
         try:
             events[row] = form.judge(key, values[row], arrival, now)
         except Rejected as why:
             events[row], reasons[row] = None, str(why.reason)
     return events, reasons
+
+
+def _doubts(batch: pa.RecordBatch, events: list[Any], form: Format) -> Iterator[pa.Array]:
+    """Yield marks of the rows that the strict rules must judge."""
+    if form.timed:
+        times = pa.array([event.timestamp for event in events], pa.int64())
+        latest = pc.add(pc.min_element_wise(arrivals(batch), planned(batch)), MAX_AHEAD_MS)
+        yield pc.or_(pc.less(times, 0), pc.greater(times, latest))
+    if form.largest is not None:
+        yield pc.greater(pc.binary_length(batch.column("value")), form.largest)
+    if form.keys is not None:
+        yield form.keys(batch.column("key"), events)
 
 
 def _column(
@@ -172,7 +196,7 @@ def _column(
     if field in RECORD or field == "now":
         return batch.column(field)
     if field == form.key_field:
-        return _text(batch.column("key"))
+        return texts(batch.column("key"))
     kind = _ARROW[form.types[field]]
     if field == "deleted":
         return pa.array([e is None for e in events], kind)
@@ -182,11 +206,11 @@ def _column(
         return pa.array([reasons.get(row) for row in range(len(events))], kind)
     try:
         return pa.array([getattr(e, field) for e in events], kind)
-    except AttributeError:  # of those without an event
-        return pa.array([None if e is None else getattr(e, field) for e in events], kind)
+    except AttributeError:  # one is no event, or of another kind
+        return pa.array([getattr(e, field, None) for e in events], kind)
 
 
-def _text(keys: pa.Array) -> pa.Array:
+def texts(keys: pa.Array) -> pa.Array:
     """Decode keys as text; null where one isn't UTF-8."""
     try:
         return keys.cast(pa.string())

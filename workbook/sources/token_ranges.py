@@ -5,8 +5,6 @@ So ``token(key) > a AND token(key) <= b`` is a part of the table that can be rea
 nodes that have it. A read in the order of keys would ask all nodes for everything.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,14 +47,14 @@ Ring = Sequence[tuple[int, int]]
 
 SCHEMA = StructType(
     [
-        *(StructField(name, LongType()) for name in ("first", "count", "written")),
+        *(StructField(name, LongType()) for name in ("first", "count")),
         *(StructField(name, StringType()) for name in ("ad", "day", "type", "source", "failure")),
         StructField("ended", BooleanType()),
     ]
 )
 _ARROW = to_arrow_schema(SCHEMA)
 
-_sessions: dict[tuple[int, str], Session] = {}
+_sessions: dict[tuple[int, str], "Session"] = {}
 """A session for each process and cluster: it takes a second to connect."""
 
 
@@ -124,8 +122,8 @@ def read_ranges(
 ) -> DataFrame:
     """Return the rows of these token ranges; a Spark partition has the rows of one range.
 
-    Out: ``first`` (the range's first token), ``ad``, ``day``, ``type``, ``source`` (string),
-    ``count``, and ``written``, when the count was written (ms). The last row of each range has
+    Out: ``first`` (the range's first token), ``ad``, ``day``, ``type``, ``source`` (string) and
+    ``count``. The last row of each range has
     ``ended`` true and no other values, but ``failure`` where the range couldn't be read: what went
     wrong there doesn't keep other ranges waiting. With ``strict`` the query fails instead.
     ``at`` is called with ``page`` behind each page. Raises ``CassandraUnreachable`` in a task if no
@@ -168,8 +166,7 @@ def _pages(legacy: Legacy, first: int, last: int) -> Iterator[list[tuple[Any, ..
     """Yield the rows of a range page by page, not faster than ``legacy.rate``."""
     session = _session(legacy)
     query = (
-        f"SELECT {', '.join(COLUMNS)}, writetime(count) FROM {legacy.table} "
-        "WHERE token(ad) > ? AND token(ad) <= ?"
+        f"SELECT {', '.join(COLUMNS)} FROM {legacy.table} WHERE token(ad) > ? AND token(ad) <= ?"
     )
     asked = _patiently(legacy, lambda: session.prepare(query)).bind((first, last))
     asked.fetch_size = PAGE
@@ -186,9 +183,10 @@ def _pages(legacy: Legacy, first: int, last: int) -> Iterator[list[tuple[Any, ..
 
 def _patiently(legacy: Legacy, ask: Callable[[], Any]) -> Any:
     """Ask for a page, and again if it takes a node too long, or if none answers."""
-    from cassandra import OperationTimedOut, ReadTimeout, Unavailable
+    from cassandra import OperationTimedOut, ReadTimeout, Unavailable, UnresolvableContactPoints
     from cassandra.cluster import NoHostAvailable
 
+    away = (NoHostAvailable, OperationTimedOut, Unavailable, UnresolvableContactPoints)
     deadline, tries = time.monotonic() + legacy.patience, 0
     while True:
         try:
@@ -197,26 +195,17 @@ def _patiently(legacy: Legacy, ask: Callable[[], Any]) -> Any:
             tries += 1
             if tries == TRIES:
                 raise
-        except (NoHostAvailable, OperationTimedOut, Unavailable) as error:
+        except away as error:
             if time.monotonic() > deadline:
                 raise _silent(legacy, error) from None
         time.sleep(0.5)
 
 
-def _session(legacy: Legacy) -> Session:
-    from cassandra import DriverException
-    from cassandra.cluster import NoHostAvailable
-
+def _session(legacy: Legacy) -> "Session":
     mine = (os.getpid(), legacy.contact_points)
     if mine not in _sessions:
-        deadline = time.monotonic() + legacy.patience
-        while mine not in _sessions:
-            try:
-                _sessions[mine] = connect(legacy.contact_points, by=legacy.login)
-            except (NoHostAvailable, DriverException) as error:
-                if time.monotonic() > deadline:
-                    raise _silent(legacy, error) from None
-                time.sleep(0.5)
+        points, by = legacy.contact_points, legacy.login
+        _sessions[mine] = _patiently(legacy, lambda: connect(points, by=by))
     return _sessions[mine]
 
 
@@ -235,11 +224,9 @@ def _nothing(point: str) -> None:
 def _batch(
     first: int, rows: Sequence[tuple[Any, ...]], failure: str | None = None, *, ended: bool = False
 ) -> pa.RecordBatch:
-    names = (*COLUMNS, "written")
-    found: dict[str, list[Any]] = {name: [row[n] for row in rows] for n, name in enumerate(names)}
-    found["written"] = [None if at is None else at // 1000 for at in found["written"]]
+    found: dict[str, list[Any]] = {name: [row[n] for row in rows] for n, name in enumerate(COLUMNS)}
     if ended:
-        found = {name: [None] for name in names}
+        found = {name: [None] for name in COLUMNS}
     length = len(found["ad"])
     found |= {"first": [first] * length, "failure": [failure] * length, "ended": [ended] * length}
     return pa.RecordBatch.from_pydict({name: found[name] for name in _ARROW.names}, _ARROW)

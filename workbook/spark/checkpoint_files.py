@@ -43,15 +43,6 @@ def checkpoint_files(query: Path) -> list[tuple[str, int, float]]:
     return found
 
 
-def bytes_below(folder: Path) -> int:
-    """Return the bytes of all files in a folder; 0 where there is none."""
-    size = 0
-    for path in folder.rglob("*"):
-        with suppress(OSError):  # removed meanwhile
-            size += path.stat().st_size if path.is_file() else 0
-    return size
-
-
 def _numbered(query: Path, kind: str) -> Iterator[tuple[int, Path]]:
     for path in (query / kind).glob("[0-9]*"):
         if path.name.isdigit():

@@ -170,6 +170,7 @@ def start_copy(
     options: Mapping[str, str],
     checkpoint: Path,
     *,
+    by: str = "",
     every: str = "0 seconds",
     real_time: str | None = None,
     at: OnPoint | None = None,
@@ -177,7 +178,9 @@ def start_copy(
 ) -> Running:
     """Start a query without state that appends ``rows`` (key, value, headers) to a topic.
 
-    ``options`` are those of Spark's Kafka sink. Every record is appended at least once. With
+    ``options`` are those of Spark's Kafka sink. Every record is appended at least once. With ``by``
+    the rows are written as Parquet instead, in a folder for each value of that column: ``options``
+    are those of Spark's file sink, and each row is there once for readers on Spark. With
     ``real_time`` Spark reads and writes continuously, and commits once in this time. That needs as
     many cores as the topic has partitions, and no Python in the plan. ``at`` is called with
     ``before-compute``, once, and with ``mid-write``, in the tasks; ``again`` and ``CannotGoOn`` are
@@ -189,7 +192,11 @@ def start_copy(
 
     def begin(frame: DataFrame, checkpoint: Path) -> StreamingQuery:
         written = passes.within("mid-write", frame)
-        stream = written.writeStream.format("kafka").outputMode("update").options(**options)
+        stream = written.writeStream.options(**options)
+        if by:
+            stream = stream.format("parquet").outputMode("append").partitionBy(by)
+        else:
+            stream = stream.format("kafka").outputMode("update")
         return _start(stream, checkpoint, **trigger)
 
     return _running(rows, begin, checkpoint, Progress(), again)

@@ -15,14 +15,16 @@ from pathlib import Path
 from signal import SIGKILL, SIGTERM
 from typing import TYPE_CHECKING
 
-from workbook.stack import ports
-from workbook.stack.jars import class_path
+from workbook.errors import CassandraUnreachable
+from workbook.stack import jars, ports
 from workbook.stack.java import Java, fetched_java, find_java
+from workbook.stack.server import ANSWER_WITHIN, advice, first_line, shown
 
 if TYPE_CHECKING:
     from cassandra.cluster import Session
 
-NAME, KEEPS, VARIABLE = "Cassandra", "tables", "CASSANDRA_CONTACT_POINTS"
+NAME, SUBJECT, KEEPS = "Cassandra", "Cassandra", "tables"
+VARIABLE, FORM = "CASSANDRA_CONTACT_POINTS", "host:port,host:port"
 PORT, TAKES = 9042, "ten seconds"
 END, LAST_WISH = SIGTERM, SIGKILL
 
@@ -65,6 +67,11 @@ NEWEST_JAVA = 23
 _POINT = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?")
 
 
+def fetch() -> None:
+    """Fetch Cassandra's jars."""
+    jars.prefetch(among=jars.locked("cassandra"))
+
+
 def own_java() -> Java:
     """Return the Java of everything else, or the fetched one where Cassandra can't run on it."""
     java = find_java()
@@ -87,8 +94,8 @@ def prepare(folder: Path, port: int) -> tuple[list[str], str]:
     }
     (folder / "cassandra.yaml").write_text(json.dumps(settings, indent=1))
     (folder / "logback.xml").write_text(LOGGING)
-    jars = class_path("cassandra")
-    [agent] = [jar for jar in jars if jar.name.startswith("jamm-")]
+    files = jars.class_path("cassandra")
+    [agent] = [jar for jar in files if jar.name.startswith("jamm-")]
     java = own_java()
     command = [
         *(str(java.command), "-Xms256m", "-Xmx512m", "-Xss512k", "-XX:+UseSerialGC"),
@@ -103,7 +110,7 @@ def prepare(folder: Path, port: int) -> tuple[list[str], str]:
         *("-Dcassandra.skip_wait_for_gossip_to_settle=0", "-Dcassandra.ring_delay_ms=100"),
         "-Dcassandra.shutdown_announce_in_ms=0",  # there is no other node to be told
         f"-Dlogback.configurationFile={folder / 'logback.xml'}",
-        *("-cp", ":".join(map(str, jars))),
+        *("-cp", ":".join(map(str, files))),
         "org.apache.cassandra.service.CassandraDaemon",
     ]
     return command, f"{ports.LOOPBACK}:{port}"
@@ -117,6 +124,39 @@ def answers(address: str) -> bool:
     with suppress(NoHostAvailable, DriverException, OSError), connected(address):
         return True
     return False
+
+
+def check(address: str, within: float = ANSWER_WITHIN) -> None:
+    """Raise ``CassandraUnreachable`` with the likely cause unless a node lets us in."""
+    from cassandra import DriverException, UnresolvableContactPoints
+    from cassandra.cluster import NoHostAvailable
+
+    try:
+        with connected(address, within / len(points(address))):
+            return
+    except ValueError:
+        why = f"these are no addresses of the form {FORM}"
+    except UnresolvableContactPoints:
+        why = "no such host is known"
+    except (NoHostAvailable, DriverException) as error:
+        of_nodes = getattr(error, "errors", None)
+        why = _of_a_node(next(iter(of_nodes.values())) if isinstance(of_nodes, dict) else error)
+    raise CassandraUnreachable(
+        f"Expected Cassandra at {shown(address)}, but {why}. " + advice("cassandra", VARIABLE, FORM)
+    )
+
+
+def _of_a_node(error: Exception) -> str:
+    """Return why a node doesn't let us in; the driver's own words name no password."""
+    from cassandra import AuthenticationFailed, OperationTimedOut
+
+    if isinstance(error, AuthenticationFailed):
+        return f"it refuses the login of CASSANDRA_USERNAME and CASSANDRA_PASSWORD ({error})"
+    if isinstance(error, OperationTimedOut | TimeoutError):
+        return "it doesn't answer in time"
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    return f"another program answers there ({first_line(error)})"
 
 
 def points(text: str) -> list[tuple[str, int]]:

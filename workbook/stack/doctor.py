@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 import psutil
@@ -15,6 +16,7 @@ from workbook.errors import WorkbookError
 from workbook.stack import folders, jars, server_checks
 from workbook.stack.java import find_java
 from workbook.stack.report import Finding, Report
+from workbook.stack.supervisor import SERVERS
 
 NEWEST_JAVA = 21
 """The newest that Spark promises to run on."""
@@ -135,10 +137,7 @@ CHECKS: dict[str, Check] = {
     "jars": jar_files,
     "Spark master": spark_master,
     "ports": server_checks.ports_free,
-    "broker": server_checks.kafka_answers,
-    "registry": server_checks.registry_answers,
-    "database": server_checks.database_answers,
-    "Cassandra": server_checks.cassandra_answers,
+    **{kind.SUBJECT: partial(server_checks.answers, name) for name, kind in SERVERS.items()},
 }
 """Subject to check. Each yields its findings, or raises a ``WorkbookError``, which is a fault."""
 

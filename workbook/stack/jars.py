@@ -1,21 +1,28 @@
-"""The jars of the servers and of Spark's sources: resolved once, checked at every start."""
+"""The jars of the servers and of Spark's sources: fetched once, checked at every start."""
 
 import hashlib
 import os
+import re
 import shutil
-import subprocess
-from collections import defaultdict
+import ssl
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import cache
+from http.client import HTTPException
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Event, Thread
-from urllib.parse import urlsplit
+from threading import Event
+from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.request import HTTPSHandler, Request, build_opener
+from zipfile import ZipFile
+
+import certifi
 
 from workbook.errors import JarsDamaged, JarsMissing
 from workbook.stack.folders import cache_dir, room_in_cache
-from workbook.stack.java import find_java
+from workbook.stack.server import shown
 
 LOCK = Path(__file__).with_name("jars.lock")
 Progress = Callable[[str], None]
@@ -23,7 +30,13 @@ Progress = Callable[[str], None]
 ON_DEMAND = ("registry", "cassandra")
 """The groups that the lab opens without: they are large, and fetched when first asked for."""
 
-SAY_EVERY = 3.0
+MIRROR = "WORKBOOK_MAVEN"
+"""The environment's variable with the address of another Maven repository."""
+
+AT_ONCE, PATIENCE_S = 8, 30.0
+"""Files that are fetched at once, and how long a server may take to send the next bytes."""
+
+SAY_EVERY = 2.0
 """Seconds between two reports while jars are fetched."""
 
 
@@ -46,13 +59,19 @@ class Jar:
         return f"{artifact}-{version}{classifier and f'-{classifier}'}.{kind}"
 
     @property
+    def place(self) -> str:
+        """Return the path of the file in a Maven repository."""
+        group, artifact, version, *_ = self.coordinate.split(":")
+        return f"{group.replace('.', '/')}/{artifact}/{version}/{self.file_name}"
+
+    @property
     def path(self) -> Path:
         return cache_dir() / "jars" / self.file_name
 
 
-def locked(group: str | None = None) -> list[Jar]:
-    """Return the jars of jars.lock, of one group (``kafka``, ``spark``, ...) or of all."""
-    lines = LOCK.read_text().splitlines()
+def locked(group: str | None = None, lock: Path = LOCK) -> list[Jar]:
+    """Return the jars of a lock, of one group (``kafka``, ``spark``, ...) or of all."""
+    lines = lock.read_text().splitlines()
     jars = [Jar(*line.split()) for line in lines if line and not line.startswith("#")]
     return [jar for jar in jars if group in (None, jar.group)]
 
@@ -86,7 +105,11 @@ def class_path(group: str) -> list[Path]:
 
 
 def prefetch(progress: Progress = print, among: Sequence[Jar] | None = None) -> int:
-    """Fetch which of these (else of the needed) jars are missing or damaged; returns how many."""
+    """Fetch which of these (else of the needed) jars are missing or damaged; returns how many.
+
+    A file is in its place once it is complete and has its recorded sum: after an interruption the
+    next call fetches the others. Raises ``JarsMissing`` or ``JarsDamaged`` with the fix.
+    """
     among = needed() if among is None else among
     missing = (j for j in among if not j.path.exists() or _sha256(j.path) != j.sha256)
     wanted = [*{jar.coordinate: jar for jar in missing}.values()]  # two groups may share a jar
@@ -95,10 +118,6 @@ def prefetch(progress: Progress = print, among: Sequence[Jar] | None = None) -> 
     with room_in_cache() as scratch:
         wanted[0].path.parent.mkdir(exist_ok=True)
         _fetch(wanted, scratch, progress)
-        fetched = {jar: scratch / "jars" / jar.file_name for jar in wanted}
-        _refuse_other_sums(fetched)
-        for jar, file in fetched.items():
-            shutil.move(file, jar.path)
     return len(wanted)
 
 
@@ -121,63 +140,7 @@ def unpacked(group: str, progress: Progress = print) -> Path:
     return folder
 
 
-def resolve(
-    module: str, scratch: Path, *, pattern: str = "[artifact]-[revision](-[classifier]).[ext]"
-) -> Iterator[str]:
-    """Run Ivy on an ivy.xml text; yield its output, leave the files in ``scratch/jars``."""
-    description = scratch / "ivy.xml"
-    description.write_text(module)
-    settings = os.environ.get("WORKBOOK_IVY_SETTINGS")
-    command = [
-        *(str(find_java().command), *_proxy_flags(), "-cp", str(ivy_jar())),
-        *("org.apache.ivy.Main", "-ivy", str(description), "-cache", str(scratch / "ivy")),
-        *(("-settings", settings) if settings else ()),
-        *("-confs", "default", "-retrieve", str(scratch / "jars" / pattern)),
-    ]
-    ivy = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert ivy.stdout is not None
-    lines = []
-    try:
-        for line in ivy.stdout:
-            lines.append(line)
-            yield line
-    except GeneratorExit:  # who asked has heard enough
-        ivy.kill()
-        raise
-    if ivy.wait() != 0:
-        problems = [line.strip() for line in lines if "UNRESOLVED" in line or "FAILED" in line]
-        what = f" ({problems[0]})" if problems else ""
-        raise JarsMissing(
-            f"Jars could not be fetched{what}. Is there a network? Behind a proxy set HTTPS_PROXY; "
-            "with a mirror of your own set WORKBOOK_IVY_SETTINGS to an Ivy settings file. "
-            "Then run: python -m workbook prefetch"
-        )
-
-
-def ivy_module(coordinates: Iterable[str], *, transitive: bool) -> str:
-    """Return an ivy.xml that asks for Maven coordinates, see ``Jar``."""
-    archives = defaultdict[tuple[str, ...], list[tuple[str, ...]]](list)
-    for group, artifact, version, *archive in (c.split(":") for c in coordinates):
-        archives[group, artifact, version].append((artifact, *(archive or ("jar", ""))))
-    wants = "".join(
-        f'<dependency org="{group}" name="{artifact}" rev="{version}" '
-        f'transitive="{str(transitive).lower()}" '
-        f'conf="default->{"default" if transitive else "master"}">'
-        + ("" if transitive else "".join(_archive(*each) for each in files))
-        + "</dependency>"
-        for (group, artifact, version), files in archives.items()
-    )
-    # Two groups may hold two versions of a jar: among exact coordinates none evicts another.
-    conflicts = "" if transitive else '<conflicts><manager name="all"/></conflicts>'
-    return (
-        '<ivy-module version="2.0" xmlns:m="http://ant.apache.org/ivy/maven">'
-        '<info organisation="workbook" module="jars"/>'
-        f'<configurations><conf name="default"/></configurations>'
-        f"<dependencies>{wants}</dependencies>{conflicts}</ivy-module>"
-    )
-
-
-def ivy_jar() -> Path:
+def ivy() -> Path:
     """Return the path of the resolver that PySpark ships."""
     spec = find_spec("pyspark")
     if spec is None or spec.origin is None:
@@ -185,54 +148,85 @@ def ivy_jar() -> Path:
     return next((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))
 
 
-def _archive(name: str, kind: str, classifier: str) -> str:
-    """Return the part of an ivy.xml that asks for one file of a dependency."""
-    of = classifier and f' m:classifier="{classifier}"'
-    return f'<artifact name="{name}" type="{kind}" ext="{kind}"{of}/>'
+@cache
+def maven_central() -> str:
+    """Return the address of Maven Central, which Ivy has built in."""
+    resolver = ZipFile(ivy()).read("org/apache/ivy/plugins/resolver/IBiblioResolver.class")
+    [address] = re.findall(rb"https://[\w./-]+/maven2/", resolver)
+    return str(address.decode())
+
+
+def repository() -> str:
+    """Return the address of the mirror, if one is named, else of Maven Central."""
+    return os.environ.get(MIRROR) or maven_central()
+
+
+def download(jar: Jar) -> Iterator[bytes]:
+    """Yield a file piece by piece; raise ``JarsMissing`` if the repository doesn't serve it."""
+    root = repository()
+    try:
+        parts = urlsplit(f"{root.rstrip('/')}/{jar.place}")
+        asked = Request(urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2])))
+        if parts.username:
+            login = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
+            asked.add_unredirected_header("Authorization", f"Basic {b64encode(login).decode()}")
+        opener = build_opener(HTTPSHandler(context=_trust()))
+        with opener.open(asked, timeout=PATIENCE_S) as answer:
+            while piece := answer.read(2**18):
+                yield piece
+    except (OSError, HTTPException, ValueError) as error:
+        why = re.sub(r"[^\s'\"]*@", "…@", str(error))
+        raise JarsMissing(
+            f"{jar.file_name} could not be fetched from {shown(root)} ({why}). Is there a "
+            "network? Behind a proxy set HTTPS_PROXY; with a mirror of your own set "
+            f"{MIRROR} to its address. Then run: python -m workbook prefetch"
+        ) from None
+
+
+@cache
+def _trust() -> ssl.SSLContext:
+    """Return whom this machine trusts; it takes a while to read, so not for each file."""
+    trusted = ssl.create_default_context()
+    if not trusted.cert_store_stats()["x509_ca"]:  # as of Python's own installer on a Mac
+        trusted.load_verify_locations(certifi.where())
+    return trusted
 
 
 def _fetch(wanted: Sequence[Jar], scratch: Path, progress: Progress) -> None:
-    size, fetched = megabytes(wanted), Event()
+    """Download files to ``scratch``, several at once, and move each to its place."""
+    size, received, ended = megabytes(wanted), list[int](), Event()
     progress(f"Fetching {size} MB of jars ...")
 
-    def report() -> None:
-        while not fetched.wait(SAY_EVERY):  # Ivy itself says nothing before a file is complete
-            now = round(_bytes_in(scratch / "ivy") / 1e6)
-            progress(f"Fetching jars: {min(now, size)} of {size} MB")
-
-    Thread(target=report, daemon=True).start()
-    try:
-        by_name = ivy_module((jar.coordinate for jar in wanted), transitive=False)
-        for _ in resolve(by_name, scratch):
-            pass
-    finally:
-        fetched.set()
-
-
-def _bytes_in(folder: Path) -> int:
-    found = 0
-    for file in folder.rglob("*"):
-        with suppress(OSError):  # renamed meanwhile
-            found += file.stat().st_size
-    return found
-
-
-def _refuse_other_sums(fetched: dict[Jar, Path]) -> None:
-    for jar, file in fetched.items():
-        if not file.exists() or _sha256(file) != jar.sha256:
+    def install(jar: Jar) -> None:
+        file = scratch / jar.file_name
+        with file.open("wb") as written:
+            for piece in download(jar):
+                if ended.is_set():
+                    return
+                written.write(piece)
+                received.append(len(piece))
+        if _sha256(file) != jar.sha256:
             raise JarsDamaged(
-                f"{jar.coordinate} came with another SHA-256 sum than the recorded one. Nothing "
-                f"was installed. Try again; if it stays, your mirror serves a different file."
+                f"{jar.coordinate} came with another SHA-256 sum than the recorded one, so it "
+                "wasn't kept. Try again; if it stays, your mirror serves a different file."
             )
+        file.replace(jar.path)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        try:
+            largest_first = sorted(wanted, key=lambda jar: -int(jar.size))
+            left = {pool.submit(install, jar) for jar in largest_first}
+            while left:
+                done, left = wait(left, SAY_EVERY, FIRST_EXCEPTION)
+                for each in done:
+                    each.result()
+                if left:
+                    progress(f"Fetching jars: {round(sum(received) / 1e6)} of {size} MB")
+        finally:  # after Ctrl-C or an error the others end, too
+            ended.set()
+            pool.shutdown(cancel_futures=True)
 
 
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _proxy_flags() -> list[str]:
-    proxy = urlsplit(os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy") or "")
-    if not proxy.hostname:
-        return []
-    return [f"-Dhttps.proxyHost={proxy.hostname}", f"-Dhttps.proxyPort={proxy.port or 443}"]

@@ -10,13 +10,15 @@ from signal import SIGKILL, SIGTERM
 from confluent_kafka.admin import AdminClient
 
 from workbook.kafka import protocol
+from workbook.kafka.broker import Broker, external
+from workbook.kafka.require import ANSWER_S
 from workbook.stack import ports
 from workbook.stack.jars import class_path
 from workbook.stack.java import environment, find_java
 from workbook.stack.process import finish
 
-NAME, KEEPS, VARIABLE = "Kafka", "topics", "KAFKA_BOOTSTRAP_SERVERS"
-PORT, TAKES = 9092, "five seconds"
+NAME, SUBJECT, KEEPS = "Kafka", "broker", "topics"
+VARIABLE, PORT, TAKES = "KAFKA_BOOTSTRAP_SERVERS", 9092, "five seconds"
 END, LAST_WISH = SIGTERM, SIGKILL
 
 SETTINGS = """\
@@ -40,6 +42,10 @@ share.coordinator.state.topic.num.partitions=4
 share.coordinator.state.topic.replication.factor=1
 share.coordinator.state.topic.min.isr=1
 """
+
+
+def fetch() -> None:
+    """Fetch nothing: the lab doesn't open without its files."""
 
 
 def prepare(folder: Path, port: int) -> tuple[list[str], str]:
@@ -72,6 +78,11 @@ def answers(address: str) -> bool:
         return bool(admin.list_topics(timeout=5).brokers) and protocol.has_producer_id(address)
     except Exception:  # not ready yet; the deadline decides
         return False
+
+
+def check(address: str, within: float = ANSWER_S) -> None:
+    """Raise ``BrokerUnreachable`` with the likely cause unless the broker lets us work."""
+    (external() or Broker(address, ours=True)).check(within)
 
 
 def _escaped(folder: Path) -> str:

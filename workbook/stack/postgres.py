@@ -2,18 +2,21 @@
 
 import os
 import pwd
+import re
 import secrets
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
 from signal import SIGINT, SIGQUIT
 
-from workbook.errors import ServerFailed
+from workbook.errors import DatabaseUnreachable, ServerFailed
 from workbook.stack import ports
 from workbook.stack.java import environment
 from workbook.stack.process import finish
+from workbook.stack.server import ANSWER_WITHIN, advice, first_line, shown
 
-NAME, KEEPS, VARIABLE = "PostgreSQL", "tables", "DATABASE_URL"
+NAME, SUBJECT, KEEPS = "PostgreSQL", "database", "tables"
+VARIABLE, FORM = "DATABASE_URL", "postgresql://user:password@host:port/database"
 PORT, TAKES = 5432, "two seconds"
 # SIGTERM would wait for the last client. After SIGKILL a shared memory segment stays.
 END, LAST_WISH = SIGINT, SIGQUIT
@@ -30,6 +33,10 @@ SETTINGS = {
 
 LOCALE = ["--encoding=UTF8", "--no-locale", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
 """The same on every machine, whichever locales it has."""
+
+
+def fetch() -> None:
+    """Fetch nothing: the lab doesn't open without its files."""
 
 
 def prepare(folder: Path, port: int) -> tuple[list[str], str]:
@@ -63,6 +70,23 @@ def answers(address: str) -> bool:
         return True
     except psycopg.Error:  # not ready yet; the deadline decides
         return False
+
+
+def check(address: str, within: float = ANSWER_WITHIN) -> None:
+    """Raise ``DatabaseUnreachable`` with the likely cause unless the database lets us in."""
+    import psycopg
+
+    try:
+        psycopg.connect(address, connect_timeout=int(within)).close()
+        return
+    except psycopg.ProgrammingError:  # whose words may hold the password
+        why = f"this is no URL of the form {FORM}"
+    except psycopg.Error as error:  # an @ in a password cuts it: the rest would be the host
+        why = re.sub(r"[^\s'\"]*@", "…@", first_line(error))
+    raise DatabaseUnreachable(
+        f"Expected a PostgreSQL database at {shown(address)}, but {why}. "
+        + advice("postgres", VARIABLE, FORM)
+    )
 
 
 def binaries() -> Path:

@@ -11,13 +11,19 @@ from signal import SIGKILL, SIGTERM
 
 from workbook.stack import jars, ports
 from workbook.stack.java import find_java
+from workbook.stack.server import ANSWER_WITHIN, advice
 
-NAME, KEEPS, VARIABLE = "Schema Registry", "schemas", "SCHEMA_REGISTRY_URL"
-PORT, TAKES = 8081, "four seconds"
+NAME, SUBJECT, KEEPS = "Schema Registry", "registry", "schemas"
+VARIABLE, PORT, TAKES = "SCHEMA_REGISTRY_URL", 8081, "four seconds"
 END, LAST_WISH = SIGTERM, SIGKILL
 
 # Without the delay of half a second in H2, a schema whose id was given survives any kill.
 DATABASE = "jdbc:h2:file:./registry;WRITE_DELAY=0"
+
+
+def fetch() -> None:
+    """Fetch the registry's archive, and unpack it."""
+    jars.unpacked("registry")
 
 
 def prepare(folder: Path, port: int) -> tuple[list[str], str]:
@@ -41,3 +47,10 @@ def answers(address: str) -> bool:
             return True
     except (urllib.error.URLError, OSError):
         return False
+
+
+def check(address: str, within: float = ANSWER_WITHIN) -> None:
+    """Raise ``RegistryUnreachable`` with the likely cause unless it lists its schemas."""
+    from workbook.kafka.registry import FORM, subjects
+
+    subjects(address, within, advice("registry", VARIABLE, FORM))

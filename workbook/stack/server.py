@@ -1,6 +1,7 @@
 """A server of the lab: a child process that answers on loopback. All of them start in one way."""
 
 import asyncio
+import os
 import re
 import shutil
 import subprocess
@@ -23,6 +24,9 @@ DEADLINE = 90.0
 
 TRIES = 3
 
+ANSWER_WITHIN = 4.0
+"""Seconds that a server in use has to answer before it counts as down."""
+
 Say = Callable[[str], None]
 
 
@@ -30,6 +34,7 @@ class Kind(Protocol):
     """What the module of a server has, such as ``kafka.py``."""
 
     NAME: str  # as messages call it
+    SUBJECT: str  # as the doctor calls it
     KEEPS: str  # what it has again after a stop or a kill
     PORT: int  # its usual port; another one if that is taken
     VARIABLE: str  # the environment's variable that names a server to use in its place
@@ -37,11 +42,17 @@ class Kind(Protocol):
     END: Signals  # ends it in order and soon, whoever is connected
     LAST_WISH: Signals  # sent by the kernel when its supervisor was killed
 
+    def fetch(self) -> None:
+        """Fetch what the lab opens without; prints its progress."""
+
     def prepare(self, folder: Path, port: int) -> tuple[list[str], str]:
         """Make its files in an empty folder; return its command and its address."""
 
     def answers(self, address: str) -> bool:
         """Return True if it answers; asked only while its very process has the port."""
+
+    def check(self, address: str, within: float = ANSWER_WITHIN) -> None:
+        """Raise an error with the likely cause unless the one in use lets us work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +123,18 @@ def shown(address: str) -> str:
     if "://" not in address and ("=" in address or "@" in address):  # as libpq also takes them
         return "the address that you gave"
     return re.sub(r"//.*@", "//", address).partition("?")[0]
+
+
+def advice(name: str, variable: str, form: str) -> str:
+    """Return what to do if the server in use, ``name`` for the lab, doesn't let us work."""
+    if os.environ.get(variable):
+        return f"Check {variable} ({form}) and that the server runs, or unset it for the lab's own."
+    return (
+        f"It is the lab's own. If somebody stopped it, run: python -m workbook start {name}. "
+        "Otherwise end it by `python -m workbook down`, then restart the kernel or the lab."
+    )
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says, as a part of a sentence."""
+    return (str(error).splitlines() or [type(error).__name__])[0].replace(". ", ", ")

@@ -2,13 +2,12 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
 from workbook.errors import ServerFailed
 from workbook.kafka import protocol
-from workbook.kafka.broker import Broker, external
 from workbook.stack import addresses, client, ports
 from workbook.stack.report import Finding
 from workbook.stack.server import Kind, shown
@@ -30,30 +29,14 @@ def ports_free() -> Iterator[Finding]:
         yield _taken(name, kind)
 
 
-def kafka_answers() -> Iterator[Finding]:
-    """Check that the broker in use answers and lets us in."""
-    named = external()
-    if not named:
-        yield _own("broker", "kafka", lambda a: Broker(a, ours=True).check(ANSWER_WITHIN))
-        return
-    protocol.reach(named.bootstrap, ANSWER_WITHIN / 2)[0].close()
-    named.check(ANSWER_WITHIN)
-    yield Finding("broker", "ok", f"yours answers at {named.bootstrap}")
-
-
-def registry_answers() -> Iterator[Finding]:
-    """Check that the schema registry in use answers."""
-    yield _named_or_own("registry", "registry", addresses.check_registry)
-
-
-def database_answers() -> Iterator[Finding]:
-    """Check that the database in use lets us in."""
-    yield _named_or_own("database", "postgres", addresses.check_database)
-
-
-def cassandra_answers() -> Iterator[Finding]:
-    """Check that the Cassandra in use lets us in."""
-    yield _named_or_own("Cassandra", "cassandra", addresses.check_cassandra)
+def answers(name: str) -> Iterator[Finding]:
+    """Check that the server in use lets us in; its own error says what is wrong."""
+    kind = SERVERS[name]
+    if address := addresses.named(name):
+        kind.check(address, ANSWER_WITHIN)
+        yield Finding(kind.SUBJECT, "ok", f"yours answers at {shown(address)}")
+    else:
+        yield _own(kind.SUBJECT, name, kind)
 
 
 def standalone(master: str) -> Finding:
@@ -73,17 +56,10 @@ def standalone(master: str) -> Finding:
     return Finding("Spark master", "fault", text, fix)
 
 
-def _named_or_own(subject: str, name: str, check: Callable[[str, float], None]) -> Finding:
-    if named := os.environ.get(SERVERS[name].VARIABLE):
-        check(named, ANSWER_WITHIN)
-        return Finding(subject, "ok", f"yours answers at {shown(named)}")
-    return _own(subject, name, lambda address: check(address, ANSWER_WITHIN))
-
-
-def _own(subject: str, name: str, check: Callable[[str], None]) -> Finding:
+def _own(subject: str, name: str, kind: Kind) -> Finding:
     """Return the state of the lab's own server; raise the error of its check if it is stuck."""
     status: dict[str, Any] = client.status(ANSWER_WITHIN) or {"servers": {}, "ended": {}}
-    keeps = SERVERS[name].KEEPS
+    keeps = kind.KEEPS
     if code := status["ended"].get(name):
         text = f"the lab's {subject} has ended ({_ending(code)})"
         fix = f"Restart the kernel and run its first cells: they start it again with its {keeps}."
@@ -92,7 +68,7 @@ def _own(subject: str, name: str, check: Callable[[str], None]) -> Finding:
         text = f"the lab's {subject} was stopped by `workbook stop {name}`; it keeps its {keeps}"
         return Finding(subject, "note", text, f"To go on: python -m workbook start {name}")
     if address := status["servers"].get(name):
-        check(address)
+        kind.check(address, ANSWER_WITHIN)
         return Finding(subject, "ok", f"the lab's own answers at {shown(address)}")
     return Finding(subject, "ok", "not running: it starts when it is first asked for")
 

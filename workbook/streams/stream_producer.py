@@ -1,17 +1,20 @@
 """Sends whole streams to Kafka, on a virtual clock: paced, as fast as possible, or meanwhile."""
 
 import re
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from workbook.errors import NoSuchStream
+from workbook.kafka.application import Loop
 from workbook.kafka.producer import DeliveringProducer, bounded
 from workbook.kafka.require import require_topic
+
+if TYPE_CHECKING:
+    from workbook.streams.generators.streams import PacedStream
 
 GIVE_UP_S = 15
 """Seconds for which a record of a stream is retried after the broker went away."""
@@ -31,23 +34,6 @@ BULK = {
     "queue.buffering.max.kbytes": 262_144,
     "delivery.report.only.error": True,
 }
-
-
-class Stream(Protocol):
-    """A stream that can be sent in blocks, as those of ``workbook.streams.generators``."""
-
-    @property
-    def start_ms(self) -> int:
-        """Return the start of the virtual clock (ms since 1970)."""
-
-    def block(self, first: int, last: int) -> pa.Table:
-        """Return the messages of these event ids: partition, arrival (ms), key and value."""
-
-    def due(self, now_ms: float) -> int:
-        """Return how many events have arrived at this virtual time."""
-
-    def ending_by(self, now_ms: int, count: int, speed: float | None = None) -> Self:
-        """Return the stream, started so that its virtual clock never passes the real one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +72,7 @@ class StreamProducer(DeliveringProducer):
 def generate(
     config: Mapping[str, Any],
     topic: str,
-    stream: Stream,
+    stream: "PacedStream",
     count: int,
     *,
     speed: float | None = None,
@@ -143,37 +129,22 @@ class BackgroundStream:
     ``generate``, from ``stop``.
     """
 
-    def __init__(self, config: Mapping[str, Any], topic: str, stream: Stream) -> None:
+    def __init__(self, config: Mapping[str, Any], topic: str, stream: "PacedStream") -> None:
         self.sent = Sent(0, 0, 0.0)
-        self._over = threading.Event()
-        self._error: Exception | None = None
         self._work = (config, topic, stream)
-        self._thread = threading.Thread(target=self._send, daemon=True)
-        stem = RANDOM_END.sub("", topic)
-        if stem in _coming:
-            _coming[stem]._over.set()
-        _coming[stem] = self
-        self._thread.start()
+        name = f"the stream of {RANDOM_END.sub('', topic)}"
+        self._loop = Loop(BackgroundStream._send, self, name)
 
     def stop(self) -> Sent:
         """Stop the stream; on return all its events have been delivered."""
-        self._over.set()
-        self._thread.join()
-        if self._error:
-            raise self._error
+        self._loop.stop()
         return self.sent
 
-    def _send(self) -> None:
-        try:
-            self.sent = generate(
-                *self._work, ENDLESS, speed=1, progress=self._hear, until=self._over.is_set
-            )
-        except Exception as error:
-            self._error = error
+    def close(self) -> None:
+        """Do nothing: a stream that has ended has closed its producer."""
+
+    def _send(self, until: Callable[[], bool]) -> None:
+        self.sent = generate(*self._work, ENDLESS, speed=1, progress=self._hear, until=until)
 
     def _hear(self, sent: Sent) -> None:
         self.sent = sent
-
-
-_coming: dict[str, BackgroundStream] = {}
-"""Topic without its random end to the latest visitors."""

@@ -83,7 +83,6 @@ class ActiveGroups(TableSystem):
             lambda: groups_table(dashboard.rows()),
             lambda: _summary(dashboard),
             store.path,
-            full_screen=True,
             settle=dashboard.settle,
         )
 

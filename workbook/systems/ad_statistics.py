@@ -53,7 +53,6 @@ VIEWERS = GeneratedStream(
     maker="viewers:ViewerStream",
     options=(
         Option("--users", whole, "number of users; the later events change some", default=50_000),
-        Option("--erased-share", float, "of changes: they erase the user", default=0.2),
     ),
     compacted=True,
 )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbook.kafka.broker import Broker
     from workbook.kafka.dead_letters import DeadLetters
     from workbook.spark.runner import Again, ExecutorSink, OnPoint, Running, Sink
-    from workbook.streams.stream_producer import Stream
+    from workbook.streams.generators.streams import PacedStream
 
 
 Read = Callable[..., "DataFrame"]
@@ -59,9 +59,9 @@ class GeneratedStream:
     compacted: bool = False
     registers: bool = False
 
-    def make(self, **options: Any) -> Stream:
+    def make(self, **options: Any) -> PacedStream:
         """Return the stream that the options describe."""
-        made: Stream = resolve_name(f"{GENERATORS}.{self.maker}")(**options)
+        made: PacedStream = resolve_name(f"{GENERATORS}.{self.maker}")(**options)
         return made
 
     def prepare(self, topic: str, registry: str) -> dict[str, Any]:
@@ -158,8 +158,7 @@ class Started:
     """A running system: its query with its ``sinks``, and a table to show meanwhile.
 
     ``summary`` names the results at the end, once ``settle`` has waited a few seconds at most for
-    what is yet to be known. ``store`` is the file in which its table can be asked for. With
-    ``full_screen`` the table takes the whole terminal.
+    what is yet to be known. ``store`` is the file in which its table can be asked for.
     """
 
     running: Running
@@ -167,7 +166,6 @@ class Started:
     shown: Callable[[], Shown]
     summary: Callable[[], list[str]]
     store: Path | None = None
-    full_screen: bool = False
     settle: Callable[[], None] = lambda: None
 
 

@@ -48,7 +48,6 @@ STREAMS = (
         maker="visits:orders",
         options=(
             Option("--tracking-rate", float, "the --rate of their tracking", "the same --rate"),
-            Option("--orphan-share", float, "of orders: they belong to no visit", default=0.0),
             *_SHARED,
         ),
     ),

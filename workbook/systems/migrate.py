@@ -107,7 +107,7 @@ def _old_sums(spark: SparkSession, legacy: Legacy, target: Migration) -> dict[da
 
     ring = split_ring(len(target.ranges()))  # whatever its ranges are, all tokens are compared
     rows = migrated(read_ranges(spark, legacy, ring, strict=True), target.before())
-    sums = day_sums(rows.where("reason IS NULL AND NOT ended AND NOT newer")).collect()
+    sums = day_sums(rows.where("reason IS NULL AND NOT ended")).collect()
     return {row.day: DaySum(row.rows, row.total, int(row.checksum)) for row in sums}
 
 

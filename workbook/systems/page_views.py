@@ -53,16 +53,12 @@ class PageViews(System):
     own = (
         Option("--out", topic, "a topic for the page views of each second", f"none; {PAGES}"),
         Option("--lateness", span, "with --out: how long a second waits", LATENESS),
-        Option(
-            "--by-partition", None, "with --out: count each partition by itself", "all together"
-        ),
         Option("--with-events", None, "with --out: name the clicks in a header", "counts alone"),
     )
 
     def check(self, options: Namespace) -> None:
         asked = {
             "--lateness": options.lateness,
-            "--by-partition": options.by_partition,
             "--with-events": options.with_events,
         }
         given = " and ".join(name for name, value in asked.items() if value)
@@ -90,7 +86,7 @@ class PageViews(System):
         return {
             "counts": "the views of each second",
             "lateness": options.lateness or LATENESS,
-            "by partition": options.by_partition,
+            "by partition": False,  # so checkpoints of earlier releases still fit
             "with events": options.with_events,
         }
 
@@ -117,12 +113,10 @@ def _start_seconds(job: Job) -> Started:
             timed(read(options.source)),
             letters,
             options.lateness or LATENESS,
-            by_partition=options.by_partition,
             with_events=options.with_events,
         )
 
-    columns = ["second", "views", *(["partition"] if options.by_partition else [])]
-    columns += ["event_ids"] if options.with_events else []
+    columns = ["second", "views", *(["event_ids"] if options.with_events else [])]
 
     def records(rows: DataFrame) -> DataFrame:
         return job.at.within("mid-write", metric_records(rows.select(columns)))
@@ -147,7 +141,7 @@ def _start_pages(job: Job) -> Started:
 
     from workbook.pipelines.page_views.counts import page_views
     from workbook.sinks.store import Store
-    from workbook.sources import clicks
+    from workbook.sources.formats import CLICKS
     from workbook.spark.progress import timed
 
     store = Store(job.checkpoint / "page_views.db", "name")
@@ -155,7 +149,7 @@ def _start_pages(job: Job) -> Started:
     letters = job.letters()
 
     def counts(read: Read) -> DataFrame:
-        parsed = clicks.parse(timed(read(job.options.source)), letters, columns)
+        parsed = CLICKS.parse(timed(read(job.options.source)), letters, columns)
         return page_views(parsed).withColumn("deleted", lit(False))
 
     def pages() -> list[dict[str, Any]]:

@@ -32,9 +32,6 @@ AD_ACTIONS = GeneratedStream(
         Option("--users", whole, "number of users", default=500_000),
         Option("--late-share", float, "of events: 1 hour to 3 days late", default=0.01),
         Option("--too-old-share", float, "of events: 31 to 60 days late", default=0.001),
-        Option("--owner-share", float, "of events: the owner's own", default=0.05),
-        Option("--no-ad-share", float, "of events: without an ad", default=0.01),
-        Option("--old-version-share", float, "of events: in version 1", default=0.1),
     ),
     registers=True,
 )

@@ -28,9 +28,6 @@ POSITIONS = GeneratedStream(
     options=(
         Option("--positions", whole, "number of positions", default=1000),
         Option("--clients", whole, "number of clients who hold them", default=200),
-        Option("--closed-share", float, "of good events: they close a position", default=0.05),
-        Option("--moved-share", float, "of updates: they move it to another client", default=0.1),
-        Option("--swapped-share", float, "of updates: they change its ticker", default=0.1),
     ),
     compacted=True,
 )
@@ -72,14 +69,14 @@ class ShareHolders(TableSystem):
         from workbook.pipelines import share_holders
         from workbook.sinks.store import Store
         from workbook.sinks.table_topic import TableTopic
-        from workbook.sources import positions
+        from workbook.sources.formats import POSITIONS
         from workbook.spark.progress import timed
 
         options, config, letters = job.options, job.config, job.letters()
 
         def holders(read: Read) -> DataFrame:
             raw, columns = timed(read(options.source)), share_holders.REQUIRED_COLUMNS
-            return share_holders.us_share_holders(positions.parse(raw, letters, columns))
+            return share_holders.us_share_holders(POSITIONS.parse(raw, letters, columns))
 
         topic = options.out and TableTopic(config, options.out, "client", dead_letters=letters)
         if options.no_store:

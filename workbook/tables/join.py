@@ -8,8 +8,6 @@ A row on its way has the common column ``by`` and a struct per side, named as it
 side's other columns, ``__deleted``, ``__order`` and ``__place``; null where it's not the side's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def joined(
-    left: KTable, right: KTable, by: str, names: tuple[str, str], newest: str | None
+    left: "KTable", right: "KTable", by: str, names: tuple[str, str], newest: str | None
 ) -> DataFrame:
     """Join two tables as ``KTable.join`` says; ``names`` are those of the arrays of their rows."""
     tables = dict(zip(names, (left, right), strict=True))
@@ -63,7 +61,7 @@ class Side:
     columns: tuple[str, ...]
 
 
-def _fields(table: KTable, by: str) -> StructType:
+def _fields(table: "KTable", by: str) -> StructType:
     """Return what an element of a table's array has: its columns without the common one."""
     return StructType([table.changelog.schema[each] for each in table.columns if each != by])
 
@@ -71,7 +69,7 @@ def _fields(table: KTable, by: str) -> StructType:
 # --- the rows on their way --------------------------------------------------------------------
 
 
-def _rows(tables: dict[str, KTable], by: str) -> DataFrame:
+def _rows(tables: dict[str, "KTable"], by: str) -> DataFrame:
     """Return the rows of both tables, each with a struct per side."""
     left, right = tables.values()
     bucket = F.crc32(F.col(by).cast("string").cast("binary")).alias(BUCKET)
@@ -85,7 +83,7 @@ def _rows(tables: dict[str, KTable], by: str) -> DataFrame:
     return parts[0].unionByName(parts[1], allowMissingColumns=True)
 
 
-def _struct(table: KTable, by: str) -> Column:
+def _struct(table: "KTable", by: str) -> Column:
     """Return a row of the table as a struct; null where it isn't one of the table's."""
     columns = (F.col(name) for name in _fields(table, by).names)
     return F.when(table.held, F.struct(*columns, table.gone.alias(DELETED), *table.place))

@@ -9,10 +9,9 @@ Lebrero showed it for US share holders. Here:
         .aggregate(positions=collect_set("position"))
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -63,7 +62,7 @@ class KTable:
     gone: Column
     place: tuple[Column, Column]
 
-    def filter(self, condition: str | Column) -> KTable:
+    def filter(self, condition: str | Column) -> Self:
         """Keep rows for which the condition holds; a row that no longer does becomes a delete."""
         holds = F.expr(condition) if isinstance(condition, str) else condition
         gone = self.gone | ~F.coalesce(holds, F.lit(False))
@@ -86,7 +85,7 @@ class KTable:
         fields = [self.changelog.schema[name] for name in columns]
         return unpack(emitted, StructType([*fields, StructField("deleted", BooleanType())]))
 
-    def group_by(self, column: str) -> GroupedTable:
+    def group_by(self, column: str) -> "GroupedTable":
         """Group the rows by a column; one without a value there belongs to no group.
 
         Raises ValueError where its type can't tell groups apart: numbers with a decimal point (NaN
@@ -105,7 +104,7 @@ class KTable:
 
     def join(
         self,
-        right: KTable,
+        right: Self,
         by: str,
         left_rows: str = "left",
         right_rows: str = "right",

@@ -1,12 +1,13 @@
-"""Shows in each cell that takes long, or is folded, for how long it has been running."""
+"""Shows below a cell for how long it has been running; keeps it current if a button is clicked."""
 
+import html
 import threading
 import time
 from collections.abc import Collection
 from typing import Any
 
 from IPython import get_ipython
-from IPython.display import display
+from IPython.display import Javascript, display
 
 QUIET_S = 3.0
 """A cell that ends sooner shows nothing, unless it's folded: then no number shows that it ran."""
@@ -22,13 +23,13 @@ class CellClock:
 
     def __init__(self) -> None:
         self.folded: Collection[str] = ()
+        self.waits_for = ""
         self._over = threading.Event()
-        self._hushed = False
 
     def start(self, _: object = None) -> None:
         """Begin to count for the cell that is about to run."""
         self.end()
-        self._over, self._hushed = threading.Event(), False
+        self._over, self.waits_for = threading.Event(), ""
         folded = running_cell() in self.folded
         line = display(_shown("running …"), raw=True, display_id=True) if folded else None
         threading.Thread(target=self._count, args=(self._over, line), daemon=True).start()
@@ -37,18 +38,15 @@ class CellClock:
         """Say how long the cell took, if it took long."""
         self._over.set()
 
-    def hush(self) -> None:
-        """Show no line for this cell, unless there is one."""
-        self._hushed = True
-
     def _count(self, over: threading.Event, line: Any) -> None:
         began = time.monotonic()
-        if line is None and (over.wait(QUIET_S) or self._hushed):
+        if line is None and over.wait(QUIET_S):
             return
         while True:
             ended = over.wait(EVERY_S if line else 0)
             seconds = time.monotonic() - began
             text = f"ran for {seconds:.0f} s" if ended else f"running for {seconds:.0f} s …"
+            text += f" ({self.waits_for})" if self.waits_for and not ended else ""
             shown = _shown(text if seconds >= 1 else "has run")
             if line is None:
                 line = display(shown, raw=True, display_id=True)
@@ -59,7 +57,7 @@ class CellClock:
 
 
 def _shown(text: str) -> dict[str, str]:
-    return {"text/plain": text, "text/html": f"<small><i>{text}</i></small>"}
+    return {"text/plain": text, "text/html": f"<small><i>{html.escape(text)}</i></small>"}
 
 
 def running_cell() -> str | None:
@@ -72,9 +70,9 @@ def running_cell() -> str | None:
 _clock = CellClock()
 
 
-def hush() -> None:
-    """Leave the cell that runs to a line of its own, unless it has been counted already."""
-    _clock.hush()
+def say(what: str) -> None:
+    """Say what the cell that runs is doing, such as "waiting for Spark"; '' for nothing special."""
+    _clock.waits_for = what
 
 
 def time_cells(folded: Collection[str] = ()) -> None:
@@ -85,3 +83,29 @@ def time_cells(folded: Collection[str] = ()) -> None:
         return
     shell.events.register("pre_run_cell", _clock.start)
     shell.events.register("post_run_cell", _clock.end)
+
+
+_KEEP_THE_CELL = """
+if (!window.workbookKeepsTheCell) {
+  window.workbookKeepsTheCell = true;
+  const style = document.createElement('style');
+  style.textContent = '.widget-html, .widget-html-content {min-width: 0; max-width: 100%}';
+  document.head.append(style);  // a picture in a narrow window scrolls, its words wrap
+  document.addEventListener('mousedown', event => {
+    if (event.target.closest?.('.jp-OutputArea .jupyter-button')) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  }, true);
+}
+"""
+
+
+def keep_the_current_cell() -> None:
+    """Let clicks on buttons press them and do nothing else, in this page of JupyterLab.
+
+    It makes the cell of a clicked output the current one, so the next Shift+Enter would run that
+    cell again instead of going on.
+    """
+    if get_ipython() is not None:
+        display(Javascript(_KEEP_THE_CELL))

@@ -10,7 +10,7 @@ from workbook.views.plane import LINES, Plane
 Series = Mapping[int, int]
 """Epoch second to count."""
 
-SHOWN_S, NUMBERS = 60, 8
+SHOWN_S = 60
 
 
 def per_second(series: Mapping[str, Series], caption: str, shown: int = SHOWN_S) -> Picture:
@@ -32,27 +32,15 @@ def per_second(series: Mapping[str, Series], caption: str, shown: int = SHOWN_S)
     plane.axes.set_ylim(0, 1.15 * max(plane.axes.get_ylim()[1], 1))
     plane.counts(y=True)
     plane.legend()
-    return Picture(plane, caption, in_words(series, last - shown), _rows(series, last))
+    return Picture(plane, caption, rows=_rows(series, last - shown))
 
 
-def in_words(series: Mapping[str, Series], after: int = 0) -> str:
-    """Describe each series: its newest count, and its mean over the seconds past ``after``."""
-    lines = []
+def _rows(series: Mapping[str, Series], after: int) -> list[dict[str, str]]:
+    """Return of each series its newest count, and its mean over the seconds past ``after``."""
+    rows = []
     for name, counts in series.items():
-        if not counts:
-            lines.append(f"{name}: nothing yet")
-            continue
         recent = {second: count for second, count in counts.items() if second > after}
         mean = sum(recent.values()) / (max(counts) - min(recent) + 1) if recent else 0.0
-        newest = counts[max(counts)]
-        lines.append(f"{name}: {newest:,} in the newest second, {mean:,.1f} on average")
-    return "; ".join(lines) + "."
-
-
-def _rows(series: Mapping[str, Series], last: int) -> list[dict[str, int | str]]:
-    """Return a row for each series, a column for each of the last seconds."""
-    seconds = range(last - NUMBERS + 1, last + 1)
-    return [
-        {"per second": name, **{f"{second % 10_000}": counts.get(second, "") for second in seconds}}
-        for name, counts in series.items()
-    ]
+        newest = f"{counts[max(counts)]:,}" if counts else "nothing yet"
+        rows.append({"line": name, "newest second": newest, "on average": f"{mean:,.1f}"})
+    return rows

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from workbook.views.colours import GREEN
 from workbook.views.picture import Picture
 from workbook.views.strip import Look, Strip
-from workbook.views.tape import written
 
 BEFORE, AFTER = 4, 1
 """Micro-batches that are drawn up to the kill's, and after it."""
@@ -16,7 +15,6 @@ BEFORE, AFTER = 4, 1
 NONE = -1
 """No micro-batch."""
 
-EMPTY = "The checkpoint has no files: the query has planned no micro-batch yet."
 CAPTION = "The checkpoint: each micro-batch writes offsets, then state, then commits"
 
 KINDS = ("offsets", "state", "commits")
@@ -59,7 +57,7 @@ def checkpoint(
     shown = [*begun[-BEFORE:], *later[:AFTER]]
     found = _last_files([File(*each) for each in files if each[1] in shown], kills, kinds)
     if not found:
-        return Picture(Strip(1), caption, EMPTY)
+        return Picture(Strip(1), caption)
     last = {
         kind: max((n for what, n, at in files if what == kind and at <= kill), default=NONE)
         for kind in kinds
@@ -67,13 +65,10 @@ def checkpoint(
     there = {file.kind for file in found if file.batch == last["offsets"] and file.at <= kill}
     missing = [kind for kind in kinds if kills and there and kind not in there]
     if kills:
-        words = _at_kill(found, last, kill, missing, planned)
+        words = _at_kill(found, last, kill, missing)
     else:
         named = (f"in {kind}: {'none' if n == NONE else n}" for kind, n in last.items())
         words = [f"The last micro-batch {', '.join(named)}."]
-    if len(begun) + len(later) > len(shown):
-        count = len(begun) + len(later)
-        words.append(f"{count:,} micro-batches have files here, {len(shown)} are drawn.")
     zero = kills[-1] if kills else found[-1].at
     gone = [File(kind, last["offsets"], kill) for kind in missing]
     strip = _draw(found, gone, kinds, zero)
@@ -91,9 +86,8 @@ def _last_files(files: Sequence[File], kills: Sequence[float], kinds: Sequence[s
 
 
 def _at_kill(
-    found: Sequence[File], last: Mapping[str, int], kill: float, missing: Sequence[str],
-    planned: Mapping[int, int],
-) -> list[str]:  # fmt: skip
+    found: Sequence[File], last: Mapping[str, int], kill: float, missing: Sequence[str]
+) -> list[str]:
     """Return what a kill found."""
     batch, done = last["offsets"], last["commits"]
     if batch == NONE:
@@ -103,19 +97,12 @@ def _at_kill(
         return ["When the kill fell, each planned micro-batch was in commits.", latest]
     there = [kind for kind in last if kind not in missing]
     said = (
-        f"When the kill fell, micro-batch {batch}{_records(batch, planned)} was in "
-        f"{' and '.join(there)}, and not in {' or '.join(missing)}."
+        f"When the kill fell, micro-batch {batch} was in {' and '.join(there)}, and not in "
+        f"{' or '.join(missing)}."
     )
     again = [file.kind for file in found if file.batch == batch and file.at > kill]
     since = [f"Since then {batch} was written to {' and '.join(again)}."] if again else []
     return [said, latest, *since]
-
-
-def _records(batch: int, planned: Mapping[int, int]) -> str:
-    if batch not in planned or batch - 1 not in planned:
-        return ""
-    first, end = planned[batch - 1], planned[batch]
-    return f" (offsets {written(first, end)})" if end > first else " (no records)"
 
 
 def _draw(found: Sequence[File], gone: Sequence[File], kinds: Sequence[str], zero: float) -> Strip:

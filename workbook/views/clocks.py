@@ -5,14 +5,14 @@ has no clock, and so nothing closes. By the maximum it closes a fixed delay afte
 as Spark's watermark does.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from workbook.views.colours import BLUE, GREEN, GREY, INK_ON_PAPER, ORANGE
-from workbook.views.picture import Picture, duration, moment, number
+from workbook.views.picture import Picture, duration, moment, number, places
 from workbook.views.plane import Plane, moments
 from workbook.views.runs import WINDOW_MS
 
@@ -20,7 +20,7 @@ CAPTION = (
     "The clock of each partition: its newest event time. What lies below a line is closed by that "
     "rule."
 )
-DELAY_MS, NAMED = 5000, 4
+DELAY_MS = 5000
 MINIMUM, MAXIMUM = "minimum", f"maximum less {duration(DELAY_MS)}"
 
 
@@ -47,7 +47,7 @@ def clocks(
     }
     behind = rules[MAXIMUM] or 0
     late = [p for p, at in newest.items() if at // WINDOW_MS * WINDOW_MS + WINDOW_MS <= behind]
-    plane = Plane("partition", "event time (UTC)", height=360, right=0.2)
+    plane = Plane("partition", "event time (UTC)", height=360, right=0.24)
     times = whole["timestamp"].to_numpy(np.int64)
     if len(times):
         low = int(times.min()) if recent_ms is None else max(newest.values()) - recent_ms
@@ -97,34 +97,19 @@ def _draw_rules(plane: Plane, rules: Mapping[str, int | None], ends: NDArray[np.
             colour, dashes = looks[name]
             words = f"by {name}:\n{(ends <= rule).sum():,} of {len(ends):,} windows\nclosed"
             plane.axes.axhline(moments(rule), color=colour, ls=dashes, lw=2, label=name)
-            plane.axes.text(
-                1.01, moments(rule), words, transform=plane.axes.get_yaxis_transform(),
-                va="center", fontsize=8,
-            )  # fmt: skip
+            plane.beside(moments(rule), words)
 
 
 def _words(
     newest: Mapping[int, int], late: Sequence[int], count: int,
     rules: Mapping[str, int | None], ends: NDArray[np.int64],
 ) -> str:  # fmt: skip
-    if not newest:
-        return f"No record yet in {number(count, 'partition')}."
-    slowest, fastest = (pick(newest, key=lambda p: newest[p]) for pick in (min, max))
-    said = [
-        f"Partitions with a clock: {len(newest):,} of {count:,}, from {moment(newest[slowest])} "
-        f"(partition {slowest}) to {moment(newest[fastest])} (partition {fastest})"
-    ]
+    said = [f"Partitions with a clock: {len(newest):,} of {count:,}"]
     for name, rule in rules.items():
         closed = 0 if rule is None else (ends <= rule).sum()
         said.append(f"Closed by the {name}: {closed:,} of {number(len(ends), 'window')}")
-    if rules[MINIMUM] is None:
-        said[1] += f", because these have no record yet: {_named(set(range(count)) - set(newest))}"
+    if none := set(range(count)) - set(newest):
+        said[1] += f", because these have no record yet: {places(none)}"
     if late:
-        said[2] += f". The next click may come too late in: {_named(late)}"
+        said[2] += f". The next click may come too late in: {places(late)}"
     return ". ".join(said) + "."
-
-
-def _named(partitions: Collection[int]) -> str:
-    names = ", ".join(map(str, sorted(partitions)[:NAMED]))
-    more = f" and {len(partitions) - NAMED:,} more" if len(partitions) > NAMED else ""
-    return f"partition{'s' * (len(partitions) > 1)} {names}{more}"

@@ -1,7 +1,6 @@
 """A partition before and after its compaction: segments, records, and the gaps that it leaves."""
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -12,14 +11,11 @@ CAPTION = "A partition before and after its compaction: what went, and why did t
 SHOWN = 20
 """Records that fit on a line; of a longer partition the last ones, with the active segment."""
 
-GONE, EXPIRED, LOST = "overwritten and gone", "a tombstone that was dropped", "gone"
+GONE = "gone"
 LATEST = "the last record of its key"
 NEWER = "the last of its key in the closed segments, with a newer one in the active segment"
-ACTIVE = "overwritten, but in the active segment"
-DUE = "overwritten, and not compacted yet"
-KEYLESS = "without a key, so it can't be compacted"
-REASONS = (GONE, EXPIRED, LOST, LATEST, NEWER, ACTIVE, DUE, KEYLESS)
-MARKS = {LATEST: "L", NEWER: "C", ACTIVE: "A", DUE: "?", LOST: "!", KEYLESS: "K"}
+DUE = "overwritten, but not compacted yet; in the active segment nothing is"
+MARKS = {LATEST: "L", NEWER: "C", DUE: "?"}
 """The letter below a record says why it's still there."""
 
 TOMBSTONE = "✝"
@@ -74,7 +70,8 @@ def compaction(
         }
         for record in shown
     ]
-    return Picture(strip, CAPTION, _words(before, why), rows)
+    words = f"{number(len(before), 'record')} before, {len(found):,} now."
+    return Picture(strip, CAPTION, words, rows)
 
 
 def _reasons(
@@ -86,16 +83,13 @@ def _reasons(
     closed = {record.key: record.offset for record in before if record.offset < active}
     why = {}
     for record in before:
-        newest = record.key is None or last[record.key] == record.offset
         if record.offset not in found:
-            reason = GONE if not newest else EXPIRED if record.tombstone else LOST
-        elif newest:
-            reason = KEYLESS if record.key is None else LATEST
-        elif record.offset >= active:
-            reason = ACTIVE
+            why[record.offset] = GONE
+        elif last[record.key] == record.offset:
+            why[record.offset] = LATEST
         else:
-            reason = NEWER if closed[record.key] == record.offset else DUE
-        why[record.offset] = reason
+            at = closed.get(record.key)
+            why[record.offset] = NEWER if at == record.offset else DUE
     return why
 
 
@@ -122,15 +116,3 @@ def _segment(record: Stored, starts: Sequence[int]) -> tuple[int, str]:
 
 def _key(record: Stored) -> str:
     return ("none" if record.key is None else record.key) + " (tombstone)" * record.tombstone
-
-
-def _words(before: Sequence[Stored], why: dict[int, str]) -> str:
-    if not before:
-        return "The partition is empty: there's nothing to compact."
-    count = Counter(why.values())
-    left = len(before) - count[GONE] - count[EXPIRED] - count[LOST]
-    said = [f"{number(len(before), 'record')} before, {left:,} now"]
-    said += [f"{reason}: {count[reason]:,}" for reason in REASONS if count[reason]]
-    if len(before) > SHOWN:
-        said.append(f"drawn: the last {SHOWN}")
-    return "; ".join(said) + "."

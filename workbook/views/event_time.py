@@ -66,7 +66,7 @@ def event_time(
     plane.legend(3)
     usual = int(every["time"].median()) // DAY_MS if len(every) else 0
     words = [f"The query has failed: {run.failed.rstrip('.')}."] if run.failed else []
-    words += _words(run, seen, taken, windows, usual)
+    words.append(_words(run, seen, taken, len(windows)))
     if len(waiting):
         words.append(f"Waiting to be read: {number(len(waiting), 'page view')}.")
     if len(clicks) < len(taken) + len(waiting):
@@ -185,29 +185,21 @@ def _draw_windows(plane: Plane, windows: pd.DataFrame, limits: Limits) -> None:
         plane.axes.text(1.015, -0.06, "windows", transform=plane.axes.transAxes)
 
 
-def _words(
-    run: Run, seen: Sequence[MicroBatch], taken: pd.DataFrame, windows: pd.DataFrame, usual: int
-) -> list[str]:
+def _words(run: Run, seen: Sequence[MicroBatch], taken: pd.DataFrame, windows: int) -> str:
     """Return what the micro-batches took and dropped; why there are none, if so."""
     if not len(run.clicks):
-        return ["No page view has come yet."]
+        return "No page view has come yet."
     if not seen:
-        if (run.clicks["batch"] == EARLIER).any():
-            return ["Spark keeps no report of the micro-batches that have read it any more."]
-        return ["The query has reported no micro-batch yet."]
-    closed = int(windows["closed"].sum())
-    by = taken.loc[taken["lost"], "partition"].value_counts().sort_index()
-    lost = "none"
-    if len(by):
-        parts = [f"{count:,} of partition {partition}" for partition, count in by.items()]
-        lost = f"{by.sum():,}, whose windows had ended by the {STAIR}"
-        lost += f" ({', '.join(parts)})" if len(parts) < 4 else ""
-    return [
+        gone = (run.clicks["batch"] == EARLIER).any()
+        reported = "keeps no report of its micro-batches any more" if gone else "has no report yet"
+        return f"The query {reported}."
+    lost = taken.loc[taken["lost"], "partition"].value_counts().sort_index()
+    by = ", ".join(f"{count:,} of partition {partition}" for partition, count in lost.items())
+    return (
         f"Micro-batches {seen[0].number:,} to {seen[-1].number:,}: "
-        f"{number(len(taken), 'page view')} in {number(len(windows), 'window')}, {closed:,} closed "
-        f"and {len(windows) - closed:,} open; watermark: {_time(seen[-1].watermark, usual)}.",
-        f"Dropped: {lost}.",
-    ]
+        f"{number(len(taken), 'page view')} in {number(windows, 'window')}. "
+        f"Dropped: {lost.sum():,}{f' ({by})' if 0 < len(lost) < 4 else ''}."
+    )
 
 
 def _time(ms: int | None, usual: int) -> str:

@@ -1,9 +1,9 @@
 """A topic's partitions in lines: which keys they have; who reads them, and who did so before."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from workbook.views.picture import Picture, number
+from workbook.views.picture import Picture, number, places, ranges
 from workbook.views.strip import Look, Strip
 
 WRITES = "Who writes where: find each key, and its partition"
@@ -41,7 +41,7 @@ def who_writes(
         records[text, partition] += count
         of_key[text] += count
     if not records:
-        return Picture(Strip(1), WRITES, "The topic is empty.")
+        return Picture(Strip(1), WRITES)
     partitions = max(partitions, *(partition + 1 for _, partition in records))
     of_partition, keys = [0] * partitions, [0] * partitions
     for (key, partition), count in records.items():
@@ -64,7 +64,7 @@ def who_writes(
         strip.text(1, f"{'█' * round(8 * count / max(of_partition))} {count:,}", align="left")
     if any(len(homes[key]) > 1 for key in busiest):
         strip.note(f"{TORN}a key in several partitions")
-    words = " ".join(_words(of_partition, busiest, homes, of_key[None], mark))
+    words = _words(homes, of_key.total(), partitions, mark)
     rows = [
         {"partition": place, "records": count, "keys": keys[place]}
         for place, count in enumerate(of_partition)
@@ -72,25 +72,20 @@ def who_writes(
     return Picture(strip, WRITES, words, rows)
 
 
-def _words(
-    counts: Sequence[int], busiest: Sequence[str], homes: Mapping[Key, Sequence[int]],
-    keyless: int, mark: str,
-) -> Iterator[str]:  # fmt: skip
-    each = f"between {min(counts):,} and {max(counts):,} in each"
-    if len(counts) <= 8:
-        each = ", ".join(f"{each:,}" for each in counts)
-    yield f"{number(sum(counts), 'record')} in {number(len(counts), 'partition')}: {each}."
-    if busiest:
-        torn = [f"{key} in {ranges(homes[key])}" for key in busiest if len(homes[key]) > 1]
-        named = "; ".join(torn[:NAMED]) + ", among others" * (len(torn) > NAMED)
-        where = f"{len(torn):,} in several partitions ({named})"
-        more = f", {BUSIEST} of them drawn" if len(busiest) > BUSIEST else ""
-        where = where if torn else "each in one partition"
-        yield f"{number(len(busiest), 'key')}{more}; {where}."
-    if keyless:
-        yield f"{number(keyless, 'record')} without a key in {_places(homes[None])}."
+def _words(homes: Mapping[Key, Sequence[int]], records: int, count: int, mark: str) -> str:
+    """Say how many keys there are, which of them are torn apart, and where the marked one is."""
+    named = [key for key in homes if key is not None]
+    torn = [f"{key} in {ranges(homes[key])}" for key in named if len(homes[key]) > 1]
+    more = ", …" * (len(torn) > NAMED)
+    said = [
+        f"{number(records, 'record')} in {number(count, 'partition')}, {number(len(named), 'key')}",
+        f"keys in several partitions: {'; '.join(torn[:NAMED]) or 'none'}{more}",
+    ]
+    if None in homes:
+        said.append(f"without a key: {places(homes[None])}")
     if mark in homes:
-        yield f"{mark} is in {_places(homes[mark])}."
+        said.append(f"{mark}: {places(homes[mark])}")
+    return "; ".join(said) + "."
 
 
 def who_reads(owned: Held, log: Sequence[Step], partitions: int) -> Picture:
@@ -109,8 +104,8 @@ def who_reads(owned: Held, log: Sequence[Step], partitions: int) -> Picture:
         if log:
             row["had by, step by step"] = " ".join(_holders(h, partition) or "–" for h in history)
         rows.append(row)
-    words = [*_read(owned, partitions), *_handed(log)]
-    return Picture(strip, STEP_BY_STEP if log else READS, " ".join(words), rows)
+    words = _read(owned, partitions) + _handed(log)
+    return Picture(strip, STEP_BY_STEP if log else READS, words, rows)
 
 
 def _draw_readers(owned: Held, history: Sequence[Held], partitions: int) -> Strip:
@@ -165,57 +160,22 @@ def _holders(held: Held, partition: int) -> str:
     return "+".join(name for name, its in held.items() if partition in its)
 
 
-def _read(owned: Held, partitions: int) -> list[str]:
-    """Describe who reads what."""
-    held = [f"{name} reads {_places(its) if its else 'nothing'}" for name, its in owned.items()]
-    said = ["; ".join(held) + "." if held else "The group has no member."]
-    readers = {p: [name for name, its in owned.items() if p in its] for p in range(partitions)}
-    if unread := [partition for partition, names in readers.items() if not names]:
-        said.append(f"Nobody reads {_places(unread)}.")
-    return said + [
-        f"Partition {partition} has {len(names)} readers: {', '.join(names)}."
-        for partition, names in readers.items()
-        if len(names) > 1
-    ]
+def _read(owned: Held, partitions: int) -> str:
+    """Say who reads what."""
+    said = [f"{name} reads {places(its) if its else 'nothing'}" for name, its in owned.items()]
+    unread = [p for p in range(partitions) if not _holders(owned, p)]
+    said += [f"nobody reads {places(unread)}"] * bool(unread)
+    return "; ".join(said) + "."
 
 
-def _handed(log: Sequence[Step]) -> list[str]:
-    """Describe what was taken away, what another member got of it, and what was returned."""
-    if not log:
-        return []
-    counts = {
-        "taken away": 0,
-        "given to another reader": 0,
-        "given back to the same one": 0,
-        "not yet given to anybody": 0,
-    }
+def _handed(log: Sequence[Step]) -> str:
+    """Say how many partitions were taken away, and how many of them another member got."""
     former: dict[int, str] = {}
+    taken = given = 0
     for name, what, those in log:
         for partition in those:
             if what != "assigned":
-                counts["taken away"] += 1
-                former[partition] = name
-            elif partition in former:
-                same = former.pop(partition) == name
-                counts["given back to the same one" if same else "given to another reader"] += 1
-    counts["not yet given to anybody"] = len(former)
-    why = ", ".join(f"{count} {what}" for what, count in counts.items() if count)
-    said = f"{number(counts['given to another reader'], 'hand-over')} of partitions"
-    return [f"{said}: {why}." if why else f"{said}."]
-
-
-def ranges(numbers: Iterable[int]) -> str:
-    """Write numbers in short: 0, 1, 2 and 5 as "0–2, 5"."""
-    runs: list[list[int]] = []
-    for each in sorted(numbers):
-        if runs and each == runs[-1][-1] + 1:
-            runs[-1].append(each)
-        else:
-            runs.append([each])
-    return ", ".join(
-        f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
-    )
-
-
-def _places(partitions: Collection[int]) -> str:
-    return f"partition{'s' * (len(partitions) > 1)} {ranges(partitions)}"
+                former[partition], taken = name, taken + 1
+            else:
+                given += former.pop(partition, name) != name
+    return f" Taken away: {taken:,}; given to another reader: {given:,}." if log else ""

@@ -53,7 +53,7 @@ def group_life(looks: Sequence[Look], marks: Sequence[Mark], now: float, quiet: 
     since = max(0, now - SHOWN_S - zero)
     plane = Plane("seconds", "", width=900, height=120 + 60 * len(groups), right=0.12)
     plane.lanes(groups)
-    said, rows = [], []
+    rows = []
     for lane, name in enumerate(groups):
         life = [
             Phase(begin - zero, end - zero, state)
@@ -63,9 +63,6 @@ def group_life(looks: Sequence[Look], marks: Sequence[Mark], now: float, quiet: 
         done = [(at - zero, words) for at, group, words in marks if group == name]
         members = [look.members for look in looks if look.group == name][-1]
         _draw(plane, lane, life, sorted(commits), [act for act in done if act[0] >= since])
-        acts = "".join(f"{words} in second {at:,.0f}, " for at, words in done)
-        state = f"{life[-1].state} since second {life[-1].begin:,.0f}" if life else UNKNOWN
-        said.append(f"{name}: {acts}{state}")
         rows.append({
             "group": name,
             "state": life[-1].state if life else UNKNOWN,
@@ -77,7 +74,8 @@ def group_life(looks: Sequence[Look], marks: Sequence[Mark], now: float, quiet: 
     plane.axes.set_xlim(since, max(now - zero, since + 1))
     plane.counts(x=True)
     plane.legend()
-    return Picture(plane, CAPTION, f"{'; '.join(said) or 'No group yet'}.", rows)
+    said = (f"{row['group']}: {row['state']} (done to it: {row['done to it']})" for row in rows)
+    return Picture(plane, CAPTION, f"{'; '.join(said)}." if rows else "", rows)
 
 
 def phases(looks: Sequence[Look], group: str, now: float, quiet: float) -> list[Phase]:
@@ -116,10 +114,8 @@ def _draw(
             width = phase.end - phase.begin
             axes.barh(lane, width, 0.4, left=phase.begin, **BARS[phase.state])
     if life:
-        beside = axes.get_yaxis_transform()
-        axes.text(1.01, lane, life[-1].state, transform=beside, va="center", weight="bold")
-    places = [lane + 0.32] * len(commits)
-    axes.plot(commits, places, "|", color=INK_ON_PAPER, ms=7, label="a commit")
+        plane.beside(lane, life[-1].state)
+    plane.marks(lane + 0.32, commits, "|", color=INK_ON_PAPER, ms=7, label="a commit")
     for at, words in done:
         axes.vlines(at, lane - 0.28, lane + 0.2, color=RED, lw=2)
         axes.plot(at, lane - 0.34, "x", color=RED)

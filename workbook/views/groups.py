@@ -31,9 +31,6 @@ WHOLE = (
 )
 """Of nine columns only the last one, the remarks, may break its lines."""
 
-TREND_MS = 5_000
-"""A lag grows or shrinks by what it was so long before."""
-
 MINUTE_MS = 60_000
 
 Row = Mapping[str, Any]
@@ -62,12 +59,11 @@ def board(
     lines = {group: history[group] for group in lags if history.get(group)}
     highest = sorted(lines, key=lambda group: (-max(lag for _, lag in lines[group]), group))
     drawn = {group: lines[group] for group in highest[: len(LINES)]}
-    words = [_words(group, points, lags[group]) for group, points in drawn.items()]
-    if len(lines) > len(drawn):
-        words.append(f"{number(len(lines) - len(drawn), 'more group')} in the table")
+    twins = [_twin(group, lines[group], lags[group], now) for group in highest]
+    said = "; ".join(f"{row['group']}: {row['now']} behind" for row in twins[: len(LINES)])
+    more = f"; {number(len(twins) - len(drawn), 'more group')}" * (len(twins) > len(drawn))
     return Picture(
-        _plane(drawn, lags, now), LAG_CAPTION, "; ".join(words or ["No lag is known yet"]) + ".",
-        [_twin(group, lines[group], lags[group], now) for group in highest],
+        _plane(drawn, lags, now), LAG_CAPTION, f"{said}{more}." if twins else "", twins,
         above=above, below=below,
     )  # fmt: skip
 
@@ -144,25 +140,12 @@ def _plane(lines: Mapping[str, Points], lags: Mapping[str, int | None], now: int
     return plane
 
 
-def _at(points: Points, time: int) -> int:
-    """Return the lag at a time on the line."""
-    times, lags = zip(*points, strict=True)
-    return round(float(np.interp(time, times, lags)))
-
-
-def _words(group: str, points: Points, lag: int | None) -> str:
-    if lag is None:
-        return f"{group} was {number(points[-1][1], 'message')} behind when that was last known"
-    before = _at(points, max(points[-1][0] - TREND_MS, points[0][0]))
-    trend = "growing" if lag > before else "shrinking" if lag < before else "steady"
-    return f"{group} is {number(lag, 'message')} behind, {trend}"
-
-
 def _twin(group: str, points: Points, lag: int | None, now: int) -> dict[str, str]:
+    times, lags = zip(*points, strict=True)
     then = now - MINUTE_MS
     return {
         "group": group,
-        "a minute ago": f"{_at(points, then):,}" if points[0][0] <= then else "–",
+        "a minute ago": f"{np.interp(then, times, lags):,.0f}" if times[0] <= then else "–",
         "now": "–" if lag is None else f"{lag:,}",
-        "highest": f"{max(lag for _, lag in points):,}",
+        "highest": f"{max(lags):,}",
     }

@@ -5,15 +5,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbook.views.colours import GREEN, GREY, INK_ON_PAPER, RED
-from workbook.views.picture import Picture, moment, number
+from workbook.views.picture import Picture, moment
 from workbook.views.plane import LINES, Plane, moments
 
 CAPTION = (
     "Each visit on its line, by event time. Dashed: its time-out, up to the tick. Once the clock "
     "of both topics has passed that, the visit is complete. A ring on a topic's line: a heartbeat."
 )
-DRAWN, NAMED = 9, 6
-"""Visits that are drawn, those that changed last; and that are named in the sentence below."""
+DRAWN = 9
+"""Visits that are drawn: those that changed last."""
+
+RING: Any = {"mark": "o", "ms": 13, "mfc": "none", "color": INK_ON_PAPER}
+"""The newest message of a visit, and a heartbeat of a topic."""
 
 Moment = tuple[str, str | None, int, Mapping[str, int], Mapping[str, int], Sequence[str]]
 """A message and what held after it: its topic, its ssid (None: a heartbeat), its event time (ms),
@@ -55,7 +58,7 @@ def merging(recorded: Sequence[Moment], topics: Sequence[str], until: int | None
     for lane, visit in enumerate(shown, len(topics)):
         _draw_visit(plane, lane, visit, topics)
         if seen[-1][1] == visit.name:
-            _ring(plane, lane, [seen[-1][2]])
+            plane.marks(lane, moments([seen[-1][2]]), **RING)
     times = [time for _, _, time, *_ in recorded]
     times += [due for *_, dues, _ in recorded for due in dues.values()]
     first, last = min(times, default=0), max(times, default=1)
@@ -63,7 +66,8 @@ def merging(recorded: Sequence[Moment], topics: Sequence[str], until: int | None
     plane.axes.set_xlim(*moments([first - room, last + room]))
     plane.times(x=True)
     plane.legend()
-    return Picture(plane, CAPTION, _words(seen, visits, topics), _rows(seen, topics))
+    more = f" Drawn: the {DRAWN} of {len(visits):,} visits that changed last."
+    return Picture(plane, CAPTION + more * (len(visits) > DRAWN), rows=_rows(seen, topics))
 
 
 def _clock(newest: Mapping[str, int], topics: Sequence[str]) -> int | None:
@@ -86,11 +90,6 @@ def _visits(seen: Sequence[Moment]) -> list[_Visit]:
     return list(found.values())
 
 
-def _ring(plane: Plane, lane: int, times: Sequence[int]) -> None:
-    places = [lane] * len(times)
-    plane.axes.plot(moments(times), places, "o", ms=13, mfc="none", color=INK_ON_PAPER)
-
-
 def _draw_topics(plane: Plane, topics: Sequence[str], seen: Sequence[Moment]) -> None:
     """Draw how far each topic has come, its heartbeats, and the clock of both."""
     newest = seen[-1][3] if seen else {}
@@ -101,7 +100,7 @@ def _draw_topics(plane: Plane, topics: Sequence[str], seen: Sequence[Moment]) ->
             plane.axes.barh(lane, end - begin, 0.12, left=begin, color=colour)
             plane.axes.plot(end, lane, ">", ms=9, color=colour)
         beats = [time for its, ssid, time, *_ in seen if its == topic and ssid is None]
-        _ring(plane, lane, beats)
+        plane.marks(lane, moments(beats), **RING)
     clock = _clock(newest, topics)
     if clock is not None:
         label = f"clock {moment(clock)}"
@@ -118,36 +117,8 @@ def _draw_visit(plane: Plane, lane: int, visit: _Visit, topics: Sequence[str]) -
     for topic, (colour, _, mark) in zip(topics, LINES, strict=False):
         times = [time for its, time in visit.messages if its == topic]
         if times:
-            places = [lane] * len(times)
-            plane.axes.plot(
-                moments(times), places, mark, ms=7, color=colour, label=f" {topic[:21]}"
-            )
-    plane.axes.text(
-        1.01, lane, visit.state, transform=plane.axes.get_yaxis_transform(), va="center",
-        color=GREEN if visit.parts else INK_ON_PAPER,
-    )  # fmt: skip
-
-
-def _words(seen: Sequence[Moment], visits: Sequence[_Visit], topics: Sequence[str]) -> str:
-    if not seen:
-        return "No message has arrived yet."
-    newest = seen[-1][3]
-    clock = _clock(newest, topics)
-    places = [f"{t} at {moment(newest[t])}" for t in topics if t in newest]
-    emitted = dict.fromkeys(name for *_, names in seen for name in names)
-    parts = [
-        f"After {number(len(seen), 'message')}: {', '.join(places)}",
-        f"clock: {'none yet' if clock is None else moment(clock)}",
-        f"open: {_named([visit.name for visit in visits if visit.open])}",
-        f"emitted, in this order: {_named(list(emitted))}",
-    ]
-    if len(visits) > DRAWN:
-        parts.append(f"drawn: the {DRAWN} visits of {len(visits):,} that changed last")
-    return "; ".join(parts) + "."
-
-
-def _named(names: Sequence[str]) -> str:
-    return f"{len(names):,} visits" if len(names) > NAMED else ", ".join(names) or "none"
+            plane.marks(lane, moments(times), mark, ms=7, color=colour, label=f" {topic[:21]}")
+    plane.beside(lane, visit.state, GREEN if visit.parts else INK_ON_PAPER)
 
 
 def _rows(seen: Sequence[Moment], topics: Sequence[str]) -> list[dict[str, Any]]:

@@ -3,16 +3,17 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from itertools import starmap
 from typing import Any
 
 import numpy as np
 
 from workbook.streams.events.ad_actions import ActionType
+from workbook.streams.events.viewers import UNKNOWN
 from workbook.views.colours import BLUE, GREEN, GREY, ORANGE, RED
 from workbook.views.picture import Picture, number
 from workbook.views.plane import Plane
-from workbook.views.suppression import Groups, in_words
-from workbook.views.tables import bars, table
+from workbook.views.tables import HIDDEN, bars, table
 
 CAPTION = "How is my ad doing? Each step is a day in Oslo; look for days that differ from the rest."
 LOOKS = {
@@ -27,6 +28,12 @@ LOOKS = {
 
 NAMES = {ActionType.EMAIL: "notified by e-mail"}
 """What isn't called by its type: views come from e-mails, too."""
+
+LEAST = 10
+"""The viewers of a group, at least, whose number is shown."""
+
+Groups = Mapping[str, int | None]
+"""The viewers by the value of a trait; None: hidden."""
 
 LISTED = 31
 """The rows of the table, at most: the newest days."""
@@ -102,12 +109,19 @@ def _words(traffic: Traffic) -> str:
         return f"The ad {traffic.ad} has no actions yet."
     days, views = traffic.days, traffic.total(ActionType.VIEW)
     best = max(days, key=lambda day: sum(traffic.counts.get(day, {}).values()))
-    traits = (in_words(trait.replace("_", " "), of) for trait, of in traffic.groups.items())
+    traits = (
+        f"Viewers by {trait.replace('_', ' ')}: {', '.join(starmap(_counted, of.items()))}."
+        for trait, of in traffic.groups.items()
+    )
     whole = (
         f"{number(views, 'view')} by {number(traffic.unique, 'viewer')} on "
         f"{number(len(days), 'day')}, from {days[0]} to {days[-1]}; most actions on {best}."
     )
     return " ".join([whole, *traits])
+
+
+def _counted(group: str, viewers: int | None) -> str:
+    return f"{group} {HIDDEN if viewers is None else f'{viewers:,}'}"
 
 
 def _rows(traffic: Traffic) -> Sequence[Mapping[str, Any]]:
@@ -119,3 +133,21 @@ def _rows(traffic: Traffic) -> Sequence[Mapping[str, Any]]:
         }
         for day in traffic.days[-LISTED:]
     ]
+
+
+def shown_groups(counts: Mapping[str, int], least: int = LEAST) -> dict[str, int | None]:
+    """Return the groups with their numbers of viewers, and None for those that are hidden.
+
+    Hidden are all with fewer than ``least`` viewers. If these have fewer than ``least`` together,
+    a reader who knows the sum could compute that number, so the next smallest group is hidden, too:
+    UNKNOWN only if it's the only one, because its number is also shown under other traits.
+    Statistical offices call that primary and secondary suppression (Willenborg and de Waal,
+    "Elements of statistical disclosure control", 2001).
+    """
+    small = {name for name, count in counts.items() if count < least}
+    if small and sum(counts[name] for name in small) < least:
+        others = sorted(
+            counts.keys() - small, key=lambda name: (name == UNKNOWN, counts[name], name)
+        )
+        small.update(others[:1])
+    return {name: None if name in small else count for name, count in counts.items()}

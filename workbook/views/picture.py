@@ -2,7 +2,7 @@
 
 import html
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
@@ -10,6 +10,10 @@ from typing import Any, Protocol
 from workbook.views.tables import table
 
 SAME = "The same as a table"
+NOTHING = "There is nothing to draw yet."
+SAID = 3
+"""Rows of a table that are said below its picture; of a longer one only the last row is."""
+
 _UNITS = (
     ("year", 31_557_600_000), ("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000),
 )  # fmt: skip
@@ -28,16 +32,21 @@ class Drawn(Protocol):
 class Picture:
     """A drawing, its ``caption`` (what to look for), and ``words`` (what it shows just now).
 
-    ``rows`` are the same as a table, folded below it; none where the words say all. ``above`` and
-    ``below`` are HTML around the drawing.
+    ``rows`` are the same as a table, folded below it. Without ``words`` the table is said: all of
+    it if it has up to three rows, else its last row. ``above`` and ``below`` are HTML around the
+    drawing.
     """
 
     drawing: Drawn
     caption: str
-    words: str
+    words: str = ""
     rows: Sequence[Mapping[str, Any]] = ()
     above: str = ""
     below: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.words:
+            object.__setattr__(self, "words", said(self.rows))
 
     @property
     def figure(self) -> str:
@@ -67,9 +76,35 @@ class Picture:
         return "\n".join([self.caption, self.words, *lines])
 
 
+def said(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say a table: "topic: a; read: 3. topic: b; read: 2."; of a long one the last row."""
+    last = rows if len(rows) <= SAID else rows[-1:]
+    each = ("; ".join(f"{name}: {value}" for name, value in row.items()) for row in last)
+    before = "" if len(rows) <= SAID else f"The last of {len(rows):,} rows: "
+    return f"{before}{'. '.join(each)}." if rows else NOTHING
+
+
 def number(count: int, thing: str) -> str:
     """Return a count with its noun: "1 click", "2,000 clicks"."""
     return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Write numbers in short: 0, 1, 2 and 5 as "0–2, 5"."""
+    runs: list[list[int]] = []
+    for each in sorted(numbers):
+        if runs and each == runs[-1][-1] + 1:
+            runs[-1].append(each)
+        else:
+            runs.append([each])
+    return ", ".join(
+        f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
+    )
+
+
+def places(partitions: Collection[int]) -> str:
+    """Name partitions in short: "partition 3", "partitions 0–2, 5"."""
+    return f"partition{'s' * (len(partitions) > 1)} {ranges(partitions)}"
 
 
 def cut(text: str, most: int) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbook.views.boxes import Box, flow, onward, said
 from workbook.views.picture import Picture, number
 
 if TYPE_CHECKING:
-    from workbook.spark.topology import Node
+    from workbook.spark.topology import Part
 
 CAPTION = "This chapter's pipeline, left to right. ↑: a part drawn above"
 KEPT = (
@@ -48,70 +48,30 @@ def sink(name: str, what: str = "dictionary") -> Box:
     return Box(name, what, look="sink")
 
 
-def pipeline(*paths: Sequence[Box]) -> Picture:
+def pipeline(*paths: Sequence[Box], caption: str = "") -> Picture:
     """Draw a row per path; a path may begin or end with a box of an earlier one, the same object.
 
     Such a box is drawn once: the later path only names it.
     """
-    words = f"{said(paths)}." if any(paths) else "This pipeline has no parts yet."
+    words = f"{said(paths)}." if any(paths) else ""
     rows = [
         {
             "part": box.name,
-            "kind": box.kind,
+            "kind": ", ".join(filter(None, (box.kind, box.detail))),
             "state": box.state.removeprefix(STATE) or "–",
             "goes on to": onward(paths, box),
         }
         for box in dict.fromkeys(box for path in paths for box in path)
     ]
-    caption = KEPT if any(box.state for path in paths for box in path) else CAPTION
+    kept = any(box.state for path in paths for box in path)
+    caption = caption or (KEPT if kept else CAPTION)
     return Picture(flow(paths), caption, words, rows)
 
 
-# --- the topology of a query -----------------------------------------------------------------
-
-
-def topology_picture(nodes: Sequence[Node]) -> Picture:
-    """Draw a query: a row per source, from it to the sink or to a box of an earlier row."""
-    boxes = [_box(node) for node in nodes]
-    after = {source: n for n, node in enumerate(nodes) for source in node.before}
-    paths: list[list[Box]] = []
-    passed: set[int] = set()
-    for n in (n for n, node in enumerate(nodes) if not node.before):
-        way = [n]
-        while way[-1] in after and way[-1] not in passed:
-            way.append(after[way[-1]])
-        passed.update(way)
-        paths.append([boxes[n] for n in way])
-    kept = [box.state for box in boxes if box.state]
-    shuffles = number(sum(node.kind == "shuffle" for node in nodes), "shuffle")
-    counted = f"{shuffles}; {number(len(kept), 'state store')}{': ' if kept else ''}"
-    words = f"{said(paths)}. {counted}{'; '.join(kept)}." if nodes else "It has no parts."
-    rows = [_row(node, box, onward(paths, box)) for node, box in zip(nodes, boxes, strict=True)]
-    return Picture(flow(paths), QUERY, words, rows)
-
-
-def _box(node: Node) -> Box:
-    parts = "" if node.partitions is None else f", {number(node.partitions, 'partition')}"
-    state = "" if node.state is None else _state(node)
-    return Box(node.name, node.kind + parts, node.detail, state, node.kind)
-
-
-def _state(node: Node) -> str:
-    facts = []
-    if node.rows is not None:
-        entries = f"{node.rows:,} entries of its buckets"
-        facts.append(entries if "bucket" in node.keys else number(node.rows, "row"))
-    if node.size is not None:
-        facts.append(f"{node.size / 1000:,.1f} kB")
-    return f"state {node.state}{': ' if facts else ''}{', '.join(facts)}"
-
-
-def _row(node: Node, box: Box, after: str) -> dict[str, Any]:
-    return {
-        "part": node.name,
-        "kind": node.kind,
-        "detail": node.detail or "–",
-        "partitions": "–" if node.partitions is None else node.partitions,
-        "state": box.state or "–",
-        "goes on to": after,
+def topology(paths: Sequence[Sequence[Part]]) -> Picture:
+    """Draw the parts of a query: a row per source, to the sink or to a box of an earlier row."""
+    boxes = {
+        part: Box(part.name, part.kind, part.detail, part.state and STATE + part.state, part.kind)
+        for part in dict.fromkeys(part for path in paths for part in path)
     }
+    return pipeline(*([boxes[part] for part in path] for path in paths), caption=QUERY)

@@ -94,6 +94,16 @@ class Plane:
         self.axes.set_ylim(len(names) - 0.4, -0.6)
         self.axes.grid(visible=False)
 
+    def marks(self, lane: float, places: ArrayLike, mark: str, **look: Any) -> None:
+        """Draw a mark at each of these places in a lane."""
+        there = np.atleast_1d(places)
+        self.axes.plot(there, [lane] * len(there), mark, **{"linestyle": "none", **look})
+
+    def beside(self, place: Any, words: str, colour: str = INK_ON_PAPER) -> None:
+        """Write words to the right of the plane, beside a lane or a place of the axis upwards."""
+        right = self.axes.get_yaxis_transform()
+        self.axes.text(1.01, place, words, transform=right, va="center", color=colour)
+
     def legend(self, columns: int = 6) -> None:
         """Explain every labelled mark, once, above the plane."""
         handles, labels = self.axes.get_legend_handles_labels()

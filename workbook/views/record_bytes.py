@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from workbook.streams.events.group_fields import KINDS, Field, key_fields, value_fields
+from workbook.streams.events.binary import Field
+from workbook.streams.events.group_records import KINDS, key_fields, value_fields
 from workbook.views.colours import BLUE, ORANGE
 from workbook.views.picture import Picture, cut, number
 from workbook.views.rewind import Rewind
@@ -25,7 +26,7 @@ def record_bytes(data: bytes, fields: Sequence[Field]) -> Picture:
     strip = Strip(ROW, widest=33)
     for first in range(0, min(len(data), MOST), ROW):
         _line(strip, data, fields, first, min(first + ROW, len(data)))
-    drawn = f", of which the first {MOST} are drawn" if len(data) > MOST else ""
+    drawn = f", the first {MOST} drawn" if len(data) > MOST else ""
     said = ", ".join(f"{field.name} {field.value}".strip() for field in fields)
     words = f"{number(len(data), 'byte')}{drawn}: {said}."
     return Picture(strip, CAPTION, words, [_row(data, field) for field in fields])

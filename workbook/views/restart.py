@@ -78,16 +78,11 @@ def restart(labels: Sequence[str], moments: Sequence[Moment], until: int | None 
     looks = {"open": Look.HATCHED, "not read yet": Look.DASHED, "✗ lost": Look.CROSSED}
     strip.legend(looks, "✓ emitted, ✓✓ twice", "↻ read again")
     again = sum(times > 1 for times in emitted.values())
-    said = [
-        f"{'Killed' if killed else 'Reading goes on'} at {stands} of {len(labels)}",
-        f"open: {', '.join(opened) or 'none'}",
-        f"in the sink: {number(len(sink), 'record')}",
-        f"a restart begins at: {'unknown' if says is None else says}",
-        f"read more than once: {number(len(twice), 'record')}",
-        f"emitted more than once: {number(again, 'message')}",
-        f"lost: {number(len(lost), 'message')}",
-    ]
-    return Picture(strip, CAPTION, "; ".join(said) + ".", _rows(labels, seen))
+    said = (
+        f"{'Killed' if killed else 'Reading goes on'} at {stands} of {len(labels)}; read twice: "
+        f"{len(twice):,}; emitted twice: {again:,}; lost: {number(len(lost), 'message')}."
+    )
+    return Picture(strip, CAPTION, said, _rows(labels, seen))
 
 
 def _begins_anew(moments: Sequence[Moment], number: int) -> bool:

@@ -1,122 +1,92 @@
-"""One update of a table: the old row goes (-1), the new one comes (+1), and a group's result."""
+"""A table's updates and the groups that they change: each update, and each group's results."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from workbook.views.boxes import Arrow, Box, Line, Rows
-from workbook.views.picture import ARROW, MINUS, Picture, number, signed
+from workbook.views.picture import ARROW, MINUS, Picture, number, said, signed
 from workbook.views.rewind import Rewind
 
 CAPTION = "One update: the row that leaves a group, the one that enters, the group before and after"
-NOTHING = "nothing"
+NOTHING, NO_ROW = "nothing", "no row"
 LAST = 24
 """Updates of a long list that get a step; the words say which."""
 
+FIRST = ("client", "amount", "ticker")
+"""The values of a row that are written first."""
 
-@dataclass(frozen=True)
-class Change:
-    """A row that leaves a group (``sign`` -1) or comes into it (+1), and the group's result.
+Row = Mapping[str, Any] | None
 
-    ``before`` and ``after`` are the result in words, '' where the group isn't there.
-    """
-
-    group: str
-    sign: int
-    before: str
-    after: str
+Emitted = tuple[str, Row, Row, Sequence[tuple[Any, int, Row]]]
+"""A key, its row before and after (None: no row), and the changes that this update emitted: the
+group, -1 for a row that leaves it or +1 for one that enters, and the row."""
 
 
-@dataclass(frozen=True)
-class Update:
-    """A record of a table: its key, the row before and after (None: no row), and its changes."""
-
-    key: str
-    old: str | None
-    new: str | None
-    changes: Sequence[Change] = ()
-
-
-def table_change(update: Update) -> Picture:
-    """Draw one update: a row for the old and the new row, each with its change of a group."""
-    left = list(update.changes)
-    lines = [_line("old row", update.old, [c for c in left if c.sign < 0])]
-    lines.append(_line("new row", update.new, [c for c in left if c.sign > 0]))
-    return Picture(Rows(lines), CAPTION, words(update), rows(update))
-
-
-def table_changes(updates: Sequence[Update]) -> Rewind:
-    """Return a picture for each of the last 24 updates, to step through."""
-    count = len(updates)
-    shown = range(max(0, count - LAST), count)
-    steps = [(f"{place + 1} of {count:,}: {updates[place].key}", place) for place in shown]
-    return Rewind(lambda place: table_change(updates[place]), steps, at=0, says="Update:")
+def table_changes(updates: Iterable[Emitted]) -> Rewind:
+    """Return a picture for each of the last 24 updates, to step through; a group is its rows."""
+    tables, groups = list[list[dict[str, str]]](), dict[str, dict[str, str]]()
+    for key, old, new, emitted in updates:
+        head = {"key": key, "old row": in_words(old), "new row": in_words(new)}
+        rows = []
+        for group, sign, row in emitted:
+            held = groups.setdefault(str(group), {})
+            before = _held(held)
+            if sign > 0:
+                held[key] = _amount(row)
+            else:
+                held.pop(key, None)
+            change = {"change": signed(sign), "group": str(group)}
+            rows.append({**head, **change, "before": before, "after": _held(held)})
+        tables.append(rows or [{**head, "change": "none", "group": "", "before": "", "after": ""}])
+    shown = range(max(0, len(tables) - LAST), len(tables))
+    steps = [(f"{n + 1} of {len(tables):,}: {tables[n][0]['key']}", n) for n in shown]
+    return Rewind(lambda place: table_change(tables[place]), steps, at=0, says="Update:")
 
 
-def _line(name: str, row: str | None, changes: Sequence[Change]) -> Line:
-    parts: list[Box | Arrow] = [Box(row or "no row", look="" if row else "none")]
-    for change in changes:
-        parts += [
-            Arrow(signed(change.sign), f"in {change.group}", change.sign < 0),
-            Box(_result(change.before), f"{change.group} before", look=_look(change.before)),
-            Arrow(),
-            Box(_result(change.after), f"{change.group} after", look=_look(change.after)),
-        ]
-    if not changes:
-        parts.append(Arrow("no change"))
-    return name, parts
+def table_change(rows: Sequence[Mapping[str, str]]) -> Picture:
+    """Draw one update from its table: the old and the new row, each with its change of a group."""
+    lines = [_line(name, rows, of) for name, of in (("old row", MINUS), ("new row", "+"))]
+    words = said(rows)
+    if [row["change"][0] for row in rows] == [MINUS, "+"]:
+        words += f" After {MINUS}1 and before +1, {rows[0]['key']} is in no group."
+    return Picture(Rows(lines), CAPTION, words, rows)
+
+
+def _line(name: str, rows: Sequence[Mapping[str, str]], of: str) -> Line:
+    text = rows[0][name]
+    parts: list[Box | Arrow] = [Box(text, look="none" if text == NO_ROW else "")]
+    for row in rows:
+        if row["change"].startswith(of):
+            parts += [
+                Arrow(row["change"], f"in {row['group']}", of == MINUS),
+                Box(row["before"], f"{row['group']} before", look=_look(row["before"])),
+                Arrow(),
+                Box(row["after"], f"{row['group']} after", look=_look(row["after"])),
+            ]
+    return name, parts if len(parts) > 1 else [*parts, Arrow("no change")]
 
 
 def _look(result: str) -> str:
-    return "" if result else "none"
+    return "none" if result == NOTHING else ""
 
 
-def words(update: Update) -> str:
-    """Return what an update does, in a sentence or two."""
-    said = [f"{update.key} {_became(update)}"]
-    if not update.changes:
-        return f"{said[0]}: no change, so each group stays as it is."
-    said += [
-        f"{signed(change.sign)} in {change.group}: {_result(change.before)} {ARROW} "
-        f"{_result(change.after)}"
-        for change in update.changes
-    ]
-    text = "; ".join(said) + "."
-    if [change.sign for change in update.changes] == [-1, 1]:
-        text += f" After {MINUS}1 and before +1, {update.key} is in no group."
-    return text
+def in_words(row: object) -> str:
+    """Write a row as its values: "Ada 10 AAPL NASDAQ"."""
+    if not isinstance(row, Mapping):
+        return NO_ROW if row is None else str(row)
+    names = [*(name for name in FIRST if name in row), *(n for n in row if n not in FIRST)]
+    return " ".join(str(row[name]) for name in names)
 
 
-def rows(update: Update) -> list[dict[str, str]]:
-    """Return a row for each change; one for an update without any."""
-    head = {"key": update.key, "old row": update.old or "no row", "new row": update.new or "no row"}
-    if not update.changes:
-        return [head | {"change": "none", "group": "", "before": "", "after": ""}]
-    return [
-        head
-        | {
-            "change": signed(change.sign),
-            "group": change.group,
-            "before": _result(change.before),
-            "after": _result(change.after),
-        }
-        for change in update.changes
-    ]
+def _held(rows: Mapping[str, str]) -> str:
+    return ", ".join(f"{key}: {rows[key]}" for key in sorted(rows)) or NOTHING
 
 
-def _became(update: Update) -> str:
-    if update.old is None and update.new is None:
-        return "had no row and has none"
-    if update.old is None:
-        return f"is new: {update.new}"
-    if update.new is None:
-        return f"was {update.old} and is closed"
-    if update.old == update.new:
-        return f"is {update.new}, as before"
-    return f"was {update.old} and is {update.new}"
-
-
-def _result(result: str) -> str:
-    return result or NOTHING
+def _amount(row: Row) -> str:
+    """Write what a group has of a row: "20 AAPL"."""
+    if isinstance(row, Mapping) and {"amount", "ticker"} <= row.keys():
+        return f"{row['amount']} {row['ticker']}"
+    return in_words(row)
 
 
 # --- groups, change by change ---------------------------------------------------------------
@@ -128,54 +98,45 @@ GROUPS, CHANGES = 8, 5
 """Groups that are drawn, those that changed last, and changes of each."""
 
 
-@dataclass(frozen=True)
-class Step:
-    """A change of a group: a row of ``key`` came (+1) or went (-1); ``after`` is its result.
-
-    ``after`` is None where the group is deleted.
-    """
-
-    group: str
-    sign: int
-    key: str
-    after: str | None
-
-
-def group_steps(steps: Sequence[Step]) -> Picture:
+def group_steps(rows: Sequence[Any]) -> Picture:
     """Draw the latest changes of the groups that changed last, each group on its own line.
 
-    ``steps`` are in the order in which they were emitted; only the order within a group counts.
+    ``rows`` are those of a query with ``per_update``: client, change ("add" or not), position,
+    tickers, deleted. Only the order within a group counts.
     """
-    of_group: dict[str, list[Step]] = {}
-    for step in steps:
-        its = of_group.pop(step.group, [])
-        its.append(step)
-        of_group[step.group] = its  # the group that changed last comes last
-    said = [f"{number(len(steps), 'change')} in {number(len(of_group), 'group')}"]
+    of_group: dict[str, list[tuple[str, str | None]]] = {}
+    every = list(rows)  # a copy: the query adds to it meanwhile
+    for row in every:
+        its = of_group.pop(str(row["client"]), [])
+        its.append((
+            f"{signed(1 if row['change'] == 'add' else -1)} {row['position']}",
+            None if row["deleted"] else _counts(row["tickers"]),
+        ))  # fmt: skip
+        of_group[str(row["client"])] = its  # the group that changed last comes last
     lines: list[Line] = []
     lists = []
     for group in sorted(list(of_group)[-GROUPS:]):
         its = of_group[group]
         first = max(0, len(its) - CHANGES)
-        before = its[first - 1].after if first else None
+        before = its[first - 1][1] if first else None
         parts: list[Box | Arrow] = [_box(before) if first else Box("not there", look="none")]
-        for place, step in enumerate(its[first:], first + 1):
-            parts.append(Arrow(signed(step.sign), step.key, step.sign < 0))
-            parts.append(_box(step.after, "now" if place == len(its) else ""))
-            lists.append({
-                "group": group,
-                "change": place,
-                "row": f"{signed(step.sign)} {step.key}",
-                "result": f"{before or 'not there'} {ARROW} {step.after or 'deleted'}",
-            })  # fmt: skip
-            before = step.after
+        for place, (change, after) in enumerate(its[first:], first + 1):
+            sign, _, key = change.partition(" ")
+            parts.append(Arrow(sign, key, sign[0] == MINUS))
+            parts.append(_box(after, "now" if place == len(its) else ""))
+            result = f"{before or 'not there'} {ARROW} {after or 'deleted'}"
+            lists.append({"group": group, "change": place, "row": change, "result": result})
+            before = after
         lines.append((group, parts))
-        now = "deleted" if before is None else f"now {before}"
-        said.append(f"{group}: {number(len(its), 'change')}, {now}")
-    if len(of_group) > GROUPS or len(lists) < len(steps):
-        said.append(f"drawn: the last {CHANGES} changes of the {len(lines)} groups changed last")
-    words = "; ".join(said) + "." if steps else "No change has been emitted yet."
+    words = f"{number(len(every), 'change')} in {number(len(of_group), 'group')}."
+    if len(lists) < len(every):
+        words += f" Drawn: the last {CHANGES} changes of the {len(lines)} groups changed last."
     return Picture(Rows(lines), GROUP_CAPTION, words, lists)
+
+
+def _counts(tickers: Mapping[str, int] | None) -> str:
+    counts = dict(tickers or {})
+    return ", ".join(f"{ticker} ×{counts[ticker]}" for ticker in sorted(counts)) or "none"
 
 
 def _box(result: str | None, kind: str = "") -> Box:

@@ -3,10 +3,9 @@
 import html
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from workbook.views.colours import BLUE, FAINT, INK, ORANGE
+from workbook.views.colours import BLUE, FAINT, INK
 
 CELL = f"padding:2px 10px; border-bottom:1px solid {FAINT}; overflow-wrap:break-word; "
 TABLE = f"border-collapse:collapse; font-size:13px; color:{INK}; margin:4px 0"
@@ -43,42 +42,6 @@ def table(rows: Sequence[Mapping[str, Any]], caption: str, empty: str = "no rows
         "<tr>" + "".join(_cell(value) for value in row.values()) + "</tr>" for row in rows
     )
     return f"<table style='{TABLE}'>{head}<thead><tr>{names}</tr></thead>{body}</table>"
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell of a grid; ``dashed`` where there is nothing, ``framed`` where it's the subject."""
-
-    text: str
-    dashed: bool = False
-    framed: bool = False
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Named lines of cells below a head: a drawing of boxes, as an HTML table."""
-
-    head: Sequence[str]
-    lines: Sequence[tuple[str, Sequence[Cell]]]
-
-    def svg(self, words: str) -> str:
-        """Return it as HTML."""
-        names = "".join(f"<th scope='col' style='{CELL}'>{html.escape(n)}</th>" for n in self.head)
-        lines = "".join(
-            f"<tr><th scope='row' style='{CELL} text-align:left'>{html.escape(name)}</th>"
-            f"{''.join(map(_boxed, cells))}</tr>"
-            for name, cells in self.lines
-        )
-        style = f"{TABLE}; border-collapse:separate; border-spacing:3px"
-        label = html.escape(words)
-        return f"<table style='{style}' aria-label='{label}'><tr>{names}</tr>{lines}</table>"
-
-
-def _boxed(cell: Cell) -> str:
-    edge = f"3px {ORANGE}" if cell.framed else "1px"
-    look = f"padding:3px 8px; border:{edge} {'dashed' if cell.dashed else 'solid'}; "
-    look += "text-align:left; white-space:pre-line"
-    return f"<td style='{look}'>{html.escape(cell.text)}</td>"
 
 
 HIDDEN = "hidden"

@@ -1,11 +1,11 @@
 """The tape: a partition as boxes with their offsets, and the places that readers keep in it."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from workbook.kafka.tail import Seen, Tail
+from workbook.kafka.tail import Seen
 from workbook.views.colours import BLUE, GREEN, ORANGE
 from workbook.views.picture import Picture, number
 from workbook.views.strip import Look, Strip
@@ -85,11 +85,6 @@ def tape(
     ones = sum(b - a == 1 for a, b in pieces)
     since = f" from offset {first:,}" if first else ""
     drawn = f", {ones} drawn" if ones < len(pieces) else ""
-    words = [f"{number(end - first, 'record')}{since}{drawn}"]
-    words += [f"{name} at {offset:,}" for offset, name in known]
-    words += [f"{name}: nothing yet" for name in unknown]
-    words += [span.name for span in spans]
-    words += [] if crash is None else [f"kill -9 before offset {crash:,}"]
     rows = [
         *((name, "none yet") for name in unknown),
         *((name, f"{offset:,}") for offset, name in known),
@@ -97,8 +92,10 @@ def tape(
         *([] if crash is None else [("kill -9 before", f"{crash:,}")]),
         ("end", f"{end:,}"),
     ]
-    said = "; ".join([*words, f"end at {end:,}"]) + "." if end > first else EMPTY
-    return Picture(strip, caption, said, [{"place": name, "offset": at} for name, at in rows])
+    words = f"{number(end - first, 'record')}{since}{drawn}; "
+    words += "; ".join(f"{name}: {at}" for name, at in rows) + "."
+    rows_below = [{"place": name, "offset": at} for name, at in rows]
+    return Picture(strip, caption, words if end > first else EMPTY, rows_below)
 
 
 def _pieces(first: int, end: int, cuts: set[int]) -> list[tuple[int, int]]:
@@ -151,29 +148,6 @@ def _draw_records(
 def written(first: int, end: int) -> str:
     """Write the offsets from ``first`` up to, but not including, ``end``: "4" or "4 to 8"."""
     return f"{first:,}" if end - first == 1 else f"{first:,} to {end - 1:,}"
-
-
-class Tape:
-    """A partition with a group's committed offset and with a loop that counts, drawn as it is now.
-
-    ``loop`` says which records are in its count.
-    """
-
-    def __init__(self, tail: Tail, group: str, loop: Callable[[], LoopAt]) -> None:
-        self._tail, self._group, self._loop = tail, group, loop
-
-    def __call__(self) -> Picture:
-        """Draw it."""
-        began, place = self._loop()
-        return drawn(self._tail.look(), self._group, began, place)
-
-    def _repr_html_(self) -> str:
-        return self()._repr_html_()
-
-    __str__ = _repr_html_
-
-    def __repr__(self) -> str:
-        return repr(self())
 
 
 def drawn(seen: Seen, group: str, began: int | None, place: int) -> Picture:

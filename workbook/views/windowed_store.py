@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from workbook.views.picture import Picture, moment, number
-from workbook.views.tables import Cell, Grid
+from workbook.views.strip import Look, Strip
 
 CAPTION = (
     "A line per group, a column per window. A dashed cell is no row: nothing of the group changed "
     "in that window, or one micro-batch read that change together with a later one."
 )
-FRAME = " A thick frame: what the question returns."
+FRAME = " A double frame: what the question returns."
 
 Stored = tuple[int, str, str]
 """Of the store: the start of a window (ms), the key, and its row in a few words."""
@@ -28,7 +28,7 @@ def windowed_store(
     asked: Asked | None = None,
     since: int | None = None,
 ) -> Picture:
-    """Draw the rows of a windowed store, and a frame around those that ``asked`` returns.
+    """Draw the rows of a windowed store, with a double frame around those that ``asked`` returns.
 
     Columns go from ``since``, the start of a window, by default the oldest one that has a row, to
     the newest one. Where ``since`` is older than every row, its windows are gone: forgotten, or
@@ -40,32 +40,29 @@ def windowed_store(
         known.append(since // window_ms * window_ms)
     starts = list(range(min(known), max(known) + 1, window_ms)) if known else []
     keys = sorted({key for _, key in found})
-    lines = [
-        (key, [_cell(found.get((s, key)), s, key, asked) for s in starts[-SHOWN:]])
-        for key in keys[:LINES]
-    ]
-    grid = Grid(["window from", *(moment(start)[:8] for start in starts[-SHOWN:])], lines)
-    words = (
-        f"{number(len(keys), 'group')} in {number(len(starts), 'window')} of {window_ms / 1000:g} s"
-        f": {number(len(found), 'row')}, {number(len(keys) * len(starts) - len(found), 'cell')} "
-        "without one."
-    )
+    strip = Strip(len(starts[-SHOWN:]), widest=110)
+    strip.next("window from")
+    for column, start in enumerate(starts[-SHOWN:]):
+        strip.text(column, moment(start)[:8])
+    for key in keys[:LINES]:
+        strip.next(key)
+        for column, start in enumerate(starts[-SHOWN:]):
+            row = found.get((start, key))
+            returned = row is not None and asked is not None and _returns(asked, start, key)
+            look = Look.DASHED if row is None else Look.DOUBLE if returned else Look.PLAIN
+            title = f"{key}, {moment(start)[:8]}{', returned' * returned}"
+            strip.cell(column, row or "–", look, title=title)
+    words = f"{number(len(found), 'row')} in {number(len(starts), 'window')}."
     if asked is not None:
         rows = sum(_returns(asked, start, key) for start, key in found)
         words += f" {_question(asked)} returns {number(rows, 'row')}."
-    words += f" The newest {SHOWN} windows are drawn." * (len(starts) > SHOWN)
-    words += f" The first {LINES} groups are drawn." * (len(keys) > LINES)
+    if len(starts) > SHOWN or len(keys) > LINES:
+        words += f" Drawn: the newest {SHOWN} windows, the first {LINES} groups."
     rows_below: list[dict[str, Any]] = [
         {"window from": moment(start)[:8], **{key: found.get((start, key), "–") for key in keys}}
         for start in starts
     ]
-    words = words if starts else "The store has no row yet."
-    return Picture(grid, CAPTION + FRAME * bool(asked), words, rows_below)
-
-
-def _cell(words: str | None, start: int, key: str, asked: Asked | None) -> Cell:
-    framed = asked is not None and _returns(asked, start, key)
-    return Cell("–" if words is None else words, dashed=words is None, framed=framed)
+    return Picture(strip, CAPTION + FRAME * bool(asked), words if starts else "", rows_below)
 
 
 def _returns(asked: Asked, start: int, key: str) -> bool:

@@ -2,7 +2,6 @@
 
 from workbook.crashlab.crashes.active_groups import ActiveGroupCrashes
 from workbook.crashlab.crashes.ad_statistics import AdStatisticsCrashes, ReplicateCrashes
-from workbook.crashlab.crashes.archive import ArchiveCrashes
 from workbook.crashlab.crashes.base import Crashes
 from workbook.crashlab.crashes.event_time_merge import EventTimeMergeCrashes
 from workbook.crashlab.crashes.page_views import PageViewCrashes
@@ -15,6 +14,5 @@ CRASHES: dict[str, Crashes] = {
     "active_groups": ActiveGroupCrashes(),
     "replicate": ReplicateCrashes(),
     "ad_statistics": AdStatisticsCrashes(),
-    "archive": ArchiveCrashes(),
 }
 """How each system is crashed, by its name."""

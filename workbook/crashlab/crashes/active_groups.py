@@ -85,8 +85,7 @@ class ActiveGroupCrashes(TopicCrashes):
         groups = sorted({*filled.expected["group"], *table})
         table_rows = pd.DataFrame(rows, columns=COLUMNS)
         verdict = judge(filled.expected, table_rows, committed_by(outputs.config, groups))
-        return replace(
-            verdict,
-            unpublished=differing_rows(table, topic),
-            outdated=differing_rows(table, {g: row for g, row in windows.items() if g in table}),
-        )
+        newest = {group: row for group, row in windows.items() if group in table}
+        copies = {"unpublished": topic, "outdated": newest}
+        apart = {name: differing_rows(table, copy) for name, copy in copies.items()}
+        return replace(verdict, found={**verdict.found, **apart})

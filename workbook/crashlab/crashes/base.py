@@ -43,8 +43,6 @@ ON_SPARK = {
     "mid-write": "some records of a micro-batch have been written, others not",
     "before-database": "a micro-batch has been counted, and isn't written",
     "before-commit": "its counts are written, and the transaction isn't committed",
-    "before-folder": "a micro-batch isn't in the folder, nothing of it is written",
-    "before-rename": "its files are written, and readers don't see them yet",
     "before-topic": "a micro-batch has been computed, and isn't in the topic",
     "before-store": "a micro-batch is in the topic, not in the store",
     "before-windows": "a micro-batch is in the store, not in its windows",

@@ -15,8 +15,8 @@ from workbook.pipelines.event_time_merge.columns import (
     merge,
     squeeze,
 )
+from workbook.sources.formats import VISITS
 from workbook.sources.records import DeadLetterSink, Then
-from workbook.sources.visits import parse
 from workbook.streams.events.merged import STARTS
 from workbook.tables.packing import PACKED, packing, stateful, unpack
 
@@ -69,7 +69,7 @@ def merged_visits(
 
     State is kept per source partition, with its clocks. Needs Spark's RocksDB state store.
     """
-    packs = parse(raw, dead_letters, READS, Then(packing(partitions, squeeze), PACKED))
+    packs = VISITS.parse(raw, dead_letters, READS, Then(packing(partitions, squeeze), PACKED))
     idle = None if idle_timeout is None else Idle(idle_timeout)
     step = partial(merge, limits=limits, topics=tuple(topics), idle=idle)
     schema = cast(StructType, DataType.fromDDL(RESULT))

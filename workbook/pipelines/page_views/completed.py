@@ -20,7 +20,7 @@ import polars as pl
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from workbook.sources.clicks import parse
+from workbook.sources.formats import CLICKS
 from workbook.sources.options import milliseconds
 from workbook.sources.records import DeadLetterSink, Then
 from workbook.streams.events.clicks import ClickType
@@ -59,17 +59,15 @@ def completed_views(
     dead_letters: DeadLetterSink | None,
     lateness: str = "5 seconds",
     *,
-    by_partition: bool = False,
     with_events: bool = False,
 ) -> DataFrame:
     """Emit each second's page views once it is complete, and those that came too late.
 
     In: the columns of Spark's Kafka source; what is no click goes to ``dead_letters``, as by
-    ``clicks.parse``. Out, by ``kind``:
+    ``CLICKS.parse``. Out, by ``kind``:
 
     - ``complete``: ``second`` (bigint, since 1970) with its ``views`` (bigint), once and for all.
-      ``by_partition`` gives a row for each ``partition`` (int), ``with_events`` the ``event_ids``
-      (array of bigint) of what was counted.
+      ``with_events`` gives the ``event_ids`` (array of bigint) of what was counted.
     - ``too late``: ``views`` of a ``second`` that was complete in an earlier micro-batch, and where
       they lie: their ``partition`` and ``offsets`` (array of bigint).
     - each of ``SUMS``: its ``views`` (records) since the beginning of the checkpoint.
@@ -83,9 +81,9 @@ def completed_views(
     behind = milliseconds("lateness", lateness, 0)
     fields = (*FIELDS, *(["event_id"] if with_events else []))
     make = packing(1, partial(per_second, with_events=with_events))
-    packs = parse(raw, dead_letters, fields, Then(make, PACKED))
+    packs = CLICKS.parse(raw, dead_letters, fields, Then(make, PACKED))
     run, tick = secrets.randbits(62), lambda: monotonic_ns() // 1_000_000
-    step = partial(complete, behind=behind, by_partition=by_partition, run=run, tick=tick)
+    step = partial(complete, behind=behind, run=run, tick=tick)
     seconds = stateful(packs, step, TABLES, 1, lambda state, now: step(state, nothing_came(now)))
     result = StructType.fromDDL(RESULT)
     assert isinstance(result, StructType)
@@ -188,7 +186,7 @@ _OPEN = ["second", "partition", "views", "event_ids"]
 
 
 def complete(
-    state: State, batch: pl.DataFrame, *, behind: int, by_partition: bool, run: int, tick: Tick
+    state: State, batch: pl.DataFrame, *, behind: int, run: int, tick: Tick
 ) -> pl.DataFrame:
     """Process one micro-batch: change the state by the new records, and return the output.
 
@@ -222,7 +220,7 @@ def complete(
     state["clocks"].replace(clock_table(clocks))
     state["sums"].replace(pl.DataFrame({**sums, "closed": closed, "run": run, "tick": ticked}))
     marks = {**sums, "clock": closed * 1000, "slowest": partition}
-    seconds = done if by_partition else _added(done.drop("partition"), "second")
+    seconds = _added(done.drop("partition"), "second")
     emitted = [
         seconds.sort("second").with_columns(kind=pl.lit(COMPLETE)),
         late.select("second", "partition", "views", "offsets", kind=pl.lit(TOO_LATE)),

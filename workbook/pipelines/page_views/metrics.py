@@ -285,12 +285,10 @@ def in_transactions(
 def metric_records(counts: DataFrame) -> DataFrame:
     """Convert counts per second to Kafka records: ``key``, ``value`` (strings), see ``Metric``.
 
-    In: ``second``, ``views``, and optionally ``partition`` (then it is part of the key) and
-    ``event_ids`` (then they are a header, for the ledger).
+    In: ``second``, ``views``, and optionally ``event_ids``, which become a header for the ledger.
     """
-    second = F.col("second").cast("string")
-    key = F.concat_ws("/", second, "partition") if "partition" in counts.columns else second
-    columns = [key.alias("key"), F.col("views").cast("string").alias("value")]
+    text = {name: F.col(name).cast("string") for name in ("second", "views")}
+    columns = [text["second"].alias("key"), text["views"].alias("value")]
     if "event_ids" in counts.columns:
         ids = F.array_join(F.transform("event_ids", lambda i: i.cast("string")), ",")
         header = F.struct(F.lit(EVENTS).alias("key"), ids.cast("binary").alias("value"))

@@ -1,9 +1,7 @@
 """Who reads: a group with its members, put together from the records that describe it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -67,7 +65,7 @@ class ClientDetails(msgspec.Struct, frozen=True):
     members: tuple[ClientMember, ...]
 
     @classmethod
-    def of(cls, group: str, parts: Iterable[Mapping[str, Any]]) -> ClientDetails | None:
+    def of(cls, group: str, parts: Iterable[Mapping[str, Any]]) -> Self | None:
         """Put a group together from its records; None if nothing but members' records are there.
 
         Each part has ``kind``, ``member`` and ``details`` (JSON), as ``consumer_offsets.decode``

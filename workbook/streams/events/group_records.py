@@ -7,9 +7,10 @@ clients). A key begins with its kind, two bytes; a value with its version, two b
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
-from workbook.streams.events.binary import Bytes, Cut
+from workbook.streams.events.binary import Bytes, Cut, Field
 from workbook.streams.events.client_details import (
     Assigned,
     Assignment,
@@ -65,14 +66,17 @@ class UnknownVersion(ValueError):
 
 def read_key(data: bytes) -> Key:
     """Read a record's key; raise ``Cut`` for bytes that are none."""
-    of = Bytes(data)
-    kind = of.int16()
+    return _key(Bytes(data))
+
+
+def _key(of: Bytes) -> Key:
+    kind = of.int16("kind")
     if kind in OFFSETS:
-        return Key(1, of.text(), of.text(), of.int32())
+        return Key(1, of.text("group"), of.text("topic"), of.int32("partition"))
     if kind in (GROUP, NEW_GROUP, STREAMS_GROUP):
-        return Key(kind, of.text())
+        return Key(kind, of.text("group"))
     if kind in (NEW_MEMBER, NEW_ASSIGNMENT, STREAMS_MEMBER):
-        return Key(kind, of.text(), member=of.text())
+        return Key(kind, of.text("group"), member=of.text("member"))
     return Key(kind)
 
 
@@ -81,8 +85,11 @@ def read_value(key: Key, data: bytes) -> Value:
 
     Raises ``Cut`` for bytes that are none, and ``UnknownVersion``.
     """
-    of = Bytes(data)
-    version = of.int16()
+    return _value(key, Bytes(data))
+
+
+def _value(key: Key, of: Bytes) -> Value:
+    version = of.int16("version")
     if not 0 <= version <= NEWEST.get(key.kind, -1):
         raise UnknownVersion(f"kind {key.kind}, version {version}")
     if key.kind == 1:
@@ -99,13 +106,42 @@ def read_value(key: Key, data: bytes) -> Value:
     return _new_member(of, key.member or "", subscribes=key.kind == NEW_MEMBER)
 
 
+# --- as they're drawn ---------------------------------------------------------------------------
+
+KINDS = {
+    **dict.fromkeys(OFFSETS, "a commit"),
+    GROUP: "a classic group",
+    NEW_GROUP: "a new group",
+    NEW_MEMBER: "a new group's member",
+}
+
+
+def key_fields(key: bytes) -> list[Field]:
+    """Return the fields of a record's key; what can't be read is one field at the end."""
+    of = Bytes(key, noting=True)
+    with suppress(Cut):
+        _key(of)
+    return of.all_fields()
+
+
+def value_fields(kind: int, value: bytes) -> list[Field]:
+    """Return the first fields of a value, by the kind of its key; the rest is one field."""
+    of = Bytes(value, noting=True)
+    with suppress(Cut, UnknownVersion):
+        _value(Key(1 if kind in OFFSETS else kind), of)
+    return of.all_fields()
+
+
+# --- commits ------------------------------------------------------------------------------------
+
+
 def _offset_commit(of: Bytes, version: int) -> OffsetCommit:
     of.flexible = version >= 4
-    offset = of.int64()
+    offset = of.int64("offset")
     if version >= 3:
-        of.int32()  # the leader's epoch
-    of.text_or_none()  # the client's own words
-    committed_at = of.int64()
+        of.int32("leader epoch")
+    of.text_or_none("metadata")  # the client's own words
+    committed_at = of.int64("committed at")
     if version == 1:
         of.int64()  # when it expires
     of.tags()
@@ -117,8 +153,8 @@ def _offset_commit(of: Bytes, version: int) -> OffsetCommit:
 
 def _group(of: Bytes, version: int) -> Group:
     of.flexible = version >= 4
-    kind, generation = of.text(), of.int32()
-    assignor, _leader = of.text_or_none(), of.text_or_none()
+    kind, generation = of.text("type"), of.int32("generation")
+    assignor, _leader = of.text_or_none("assignor"), of.text_or_none()
     if version >= 2:
         of.int64()  # when it changed
     is_consumer = kind == "consumer"
@@ -160,8 +196,8 @@ def _partitions(of: Bytes) -> Assignment:
 
 def _new_member(of: Bytes, member: str, *, subscribes: bool) -> ClientMember:
     """Read a member; one of Kafka Streams has no subscription, but the topology of its group."""
-    instance, _rack = of.text_or_none(), of.text_or_none()
-    client, host = of.text(), of.text()
+    instance, _rack = of.text_or_none("instance"), of.text_or_none("rack")
+    client, host = of.text("client id"), of.text("host")
     topics = tuple(of.each(of.text)) if subscribes else ()
     _pattern = of.text_or_none() if subscribes else None
     return ClientMember(member, client, host, instance, -1, of.int32(), topics, ())

@@ -1,13 +1,12 @@
 """All messages of a visit in one: what the merge emits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
-from workbook.streams.events.fields import compact_json
+import msgspec
+from msgspec.structs import asdict, astuple
+
 from workbook.streams.events.reasons import Reason
 from workbook.streams.events.visits import OrderMessage, TrackingMessage, VisitMessage
 
@@ -21,8 +20,7 @@ in it; or a smaller one."""
 M = TypeVar("M", bound=VisitMessage)
 
 
-@dataclass(frozen=True, slots=True)
-class Merged:
+class Merged(msgspec.Struct, frozen=True):
     """The messages of one ssid, each once, by event time.
 
     ``fragment`` is 0 for the first merged message of the ssid. A message that comes after that was
@@ -63,10 +61,10 @@ class Merged:
             "tracking": [_without_ssid(message) for message in self.tracking],
             "orders": [_without_ssid(message) for message in self.orders],
         }
-        return compact_json(whole).encode()
+        return msgspec.json.encode(whole)
 
     @classmethod
-    def from_json(cls, value: bytes) -> Merged:
+    def from_json(cls, value: bytes) -> Self:
         """Read a record value that ``to_json`` wrote.
 
         Raises ValueError where its timestamp isn't that of its newest message.
@@ -114,10 +112,8 @@ def _united(one: Iterable[M], other: Iterable[M]) -> tuple[M, ...]:
 
 
 def _in_order(message: VisitMessage) -> tuple[Any, ...]:
-    rest = (getattr(message, field.name) for field in fields(message))
-    return (message.timestamp, *rest)
+    return message.timestamp, *astuple(message)
 
 
 def _without_ssid(message: VisitMessage) -> dict[str, Any]:
-    named = {field.name: getattr(message, field.name) for field in fields(message)}
-    return {name: value for name, value in named.items() if name != "ssid"}
+    return {name: value for name, value in asdict(message).items() if name != "ssid"}

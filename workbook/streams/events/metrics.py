@@ -1,9 +1,8 @@
 """The metrics topic: how many page views a completed second had, as a Kafka record."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
+from typing import Self
 
 from workbook.errors import Rejected
 
@@ -41,7 +40,7 @@ class Metric:
         return str(self.views).encode()
 
     @classmethod
-    def from_record(cls, key: bytes | None, value: bytes | None) -> Metric:
+    def from_record(cls, key: bytes | None, value: bytes | None) -> Self:
         """Read a record, or raise ``Rejected``: anybody may write to a topic."""
         where, count = _KEY.fullmatch(key or b""), _VALUE.fullmatch(value or b"")
         if where is None or count is None:

@@ -1,15 +1,12 @@
 """Positions of clients in shares."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Self
 
 import msgspec
 
 from workbook.errors import Rejected
-from workbook.streams.events.fields import compact_json, json_object, name
+from workbook.streams.events.fields import Event, Name, json_object, key_text, name
 from workbook.streams.events.reasons import Reason
 
 
@@ -34,32 +31,21 @@ MAX_POSITION_BYTES = 4096
 """A larger value is no position."""
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Event, frozen=True):
     """What a client holds of one share, as in D. Lebrero's proof of concept.
 
     Its id is the key of the record, and a record without a value (a tombstone) closes it.
     """
 
-    client: str
-    ticker: str
-    amount: int
-    exchange: str
-
-    def to_json(self) -> bytes:
-        """Encode the position as a Kafka record value."""
-        fields = {
-            "client": self.client,
-            "ticker": self.ticker,
-            "amount": self.amount,
-            "exchange": self.exchange,
-        }
-        return compact_json(fields).encode()
+    client: Name
+    ticker: Name
+    amount: Annotated[int, msgspec.Meta(ge=1, le=MAX_AMOUNT)]
+    exchange: Exchange
 
     @classmethod
-    def from_record(cls, key: bytes | None, value: bytes | None) -> Position | None:
+    def from_record(cls, key: bytes | None, value: bytes | None) -> Self | None:
         """Read a record; None for a position that was closed. Raises ``Rejected``."""
-        position_id(key)
+        key_text(key)
         if value is None:
             return None
         if len(value) > MAX_POSITION_BYTES:
@@ -73,30 +59,4 @@ class Position:
             raise Rejected(Reason.NOT_AN_AMOUNT)
         if exchange not in EXCHANGES:
             raise Rejected(Reason.UNKNOWN_EXCHANGE)
-        return cls(client, ticker, amount, exchange)
-
-
-def position_id(key: bytes | None) -> str:
-    """Decode the id in a record's key, or raise ``Rejected``."""
-    try:
-        text = (key or b"").decode("utf-8")
-    except UnicodeDecodeError:
-        text = ""
-    if not text:
-        raise Rejected(Reason.NO_KEY)
-    return text
-
-
-POSITION_SCHEMA = "client STRING, ticker STRING, amount BIGINT, exchange STRING"
-"""The same fields for Spark."""
-
-_Name = Annotated[str, msgspec.Meta(min_length=1)]
-
-
-class PlainPosition(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The fields of ``Position`` for msgspec; it accepts less than ``Position.from_record``."""
-
-    client: _Name
-    ticker: _Name
-    amount: Annotated[int, msgspec.Meta(ge=1, le=MAX_AMOUNT)]
-    exchange: Literal["NYSE", "NASDAQ", "LSE", "XETRA", "TSE"]
+        return cls(client, ticker, amount, Exchange(exchange))

@@ -33,27 +33,3 @@ class Reason(StrEnum):
     NOT_A_COUNT = "count is not a number from 0 to 1,000,000,000,000"
     TOO_OLD = "event time more than 30 days before arrival"  # a good ad action, but not counted
     TOO_LATE = "too late"  # a good page view, but its second was complete already
-
-
-OF_THE_READER = frozenset({Reason.AHEAD, Reason.TOO_LATE})
-"""The reasons that depend on when a record is read, and not on the record alone."""
-
-OF_VISITS = frozenset({Reason.UNKNOWN_MESSAGE, Reason.OTHER_KEY, Reason.NOT_CENTS, Reason.NO_VISIT})
-"""The reasons for which neither a click nor a position is rejected."""
-
-OF_POSITIONS = frozenset(
-    {Reason.NO_KEY, Reason.TOO_LARGE, Reason.NOT_AN_AMOUNT, Reason.UNKNOWN_EXCHANGE}
-)
-"""The reasons for which no click is rejected: its key means nothing, its size is not limited."""
-
-OF_ACTIONS = frozenset(
-    {
-        *(Reason.NO_AVRO, Reason.ID_IN_HEADER, Reason.UNKNOWN_SCHEMA, Reason.OTHER_SCHEMA),
-        Reason.MALFORMED_AVRO,
-        *(Reason.NO_AD, Reason.NOT_PLAIN, Reason.UNKNOWN_ACTION, Reason.TOO_OLD),
-    }
-)
-"""The reasons for which only an ad action is rejected: it's Avro, all other events are JSON."""
-
-OF_LEGACY = frozenset({Reason.NO_DAY, Reason.NOT_A_COUNT})
-"""The reasons for which only a row of the old table of counts is rejected."""

@@ -1,8 +1,6 @@
 """Who the users are, by demographics: a compacted topic with the newest record of each user."""
 
-from dataclasses import dataclass
-
-from workbook.streams.events.fields import compact_json
+from workbook.streams.events.fields import Event
 
 TRAITS = {
     "age_group": ("under 25", "25-44", "45-64", "65 and over"),
@@ -24,8 +22,7 @@ PLACES = {trait: BASE**place for place, trait in enumerate(TRAITS)}
 """What a digit is worth in the code of a user's three traits."""
 
 
-@dataclass(frozen=True, slots=True)
-class Viewer:
+class Viewer(Event, frozen=True):
     """The traits of a user, whose number is the record's key, in decimal digits.
 
     A record without a value (a tombstone) erases the user from the table.
@@ -34,7 +31,3 @@ class Viewer:
     age_group: str
     gender: str
     region: str
-
-    def to_json(self) -> bytes:
-        """Encode the traits as a Kafka record value."""
-        return compact_json({trait: getattr(self, trait) for trait in TRAITS}).encode()

@@ -1,13 +1,12 @@
 """Messages of a shop's visits: what was looked at, what was ordered, and heartbeats."""
 
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, ClassVar
 
 import msgspec
 
 from workbook.errors import Rejected
-from workbook.streams.events.clicks import MAX_AHEAD_MS
-from workbook.streams.events.fields import bigint, compact_json, json_object, name
+from workbook.streams.events.clicks import require_in_time
+from workbook.streams.events.fields import Bigint, Event, Name, bigint, json_object, key_text, name
 from workbook.streams.events.reasons import Reason
 
 MAX_MESSAGE_BYTES = 4096
@@ -16,44 +15,35 @@ MAX_MESSAGE_BYTES = 4096
 MAX_CENTS = 10**9
 
 
-@dataclass(frozen=True, slots=True)
-class TrackingMessage:
-    """A page that a visitor looked at: ``ssid`` is the visit, ``timestamp`` its event time (ms)."""
+class TrackingMessage(Event, frozen=True, tag_field="type", tag="tracking"):
+    """A page that a visitor looked at: ``ssid`` is the visit, and the key of the record.
 
-    event_id: int
-    ssid: str
-    timestamp: int
-    page: str
+    ``timestamp`` is its event time (ms).
+    """
 
-    def to_json(self) -> bytes:
-        """Encode the message as a Kafka record value; its key is the ssid."""
-        return _encoded("tracking", self, ("event_id", "ssid", "timestamp", "page"))
-
-
-@dataclass(frozen=True, slots=True)
-class OrderMessage:
-    """An order of a visitor, in ``cents``."""
-
-    event_id: int
-    ssid: str
-    timestamp: int
-    order_id: str
-    cents: int
-
-    def to_json(self) -> bytes:
-        """Encode the message as a Kafka record value; its key is the ssid."""
-        return _encoded("order", self, ("event_id", "ssid", "timestamp", "order_id", "cents"))
+    type: ClassVar[str] = "tracking"
+    event_id: Bigint
+    ssid: Name
+    timestamp: Bigint
+    page: Name
 
 
-@dataclass(frozen=True, slots=True)
-class Heartbeat:
+class OrderMessage(Event, frozen=True, tag_field="type", tag="order"):
+    """An order of a visitor, in ``cents``; the record's key is the ssid."""
+
+    type: ClassVar[str] = "order"
+    event_id: Bigint
+    ssid: Name
+    timestamp: Bigint
+    order_id: Name
+    cents: Annotated[int, msgspec.Meta(ge=0, le=MAX_CENTS)]
+
+
+class Heartbeat(Event, frozen=True, tag_field="type", tag="heartbeat"):
     """Says that a stream has come to this event time (ms); it goes to every partition, keyless."""
 
-    timestamp: int
-
-    def to_json(self) -> bytes:
-        """Encode the heartbeat as a Kafka record value."""
-        return _encoded("heartbeat", self, ("timestamp",))
+    type: ClassVar[str] = "heartbeat"
+    timestamp: Bigint
 
 
 VisitMessage = TrackingMessage | OrderMessage
@@ -73,16 +63,12 @@ def read_message(
     kind, timestamp = name(fields, "type"), bigint(fields, "timestamp")
     if kind not in ("tracking", "order", "heartbeat"):
         raise Rejected(Reason.UNKNOWN_MESSAGE)
-    if timestamp < 0:
-        raise Rejected(Reason.NEGATIVE)
-    if timestamp > arrival + MAX_AHEAD_MS:
-        raise Rejected(Reason.FUTURE)
-    if now is not None and timestamp > now + MAX_AHEAD_MS:
-        raise Rejected(Reason.AHEAD)
+    require_in_time(timestamp, arrival, now)
     if kind == "heartbeat":
         return Heartbeat(timestamp)
     event_id, ssid = bigint(fields, "event_id"), name(fields, "ssid")
-    _require_key(key, ssid)
+    if key_text(key) != ssid:
+        raise Rejected(Reason.OTHER_KEY)
     if kind == "tracking":
         return TrackingMessage(event_id, ssid, timestamp, name(fields, "page"))
     order_id, cents = name(fields, "order_id"), fields.get("cents")
@@ -91,56 +77,3 @@ def read_message(
     if type(cents) is not int or not 0 <= cents <= MAX_CENTS:
         raise Rejected(Reason.NOT_CENTS)
     return OrderMessage(event_id, ssid, timestamp, order_id, cents)
-
-
-def _require_key(key: bytes | None, ssid: str) -> None:
-    try:
-        text = (key or b"").decode("utf-8")
-    except UnicodeDecodeError:
-        text = ""
-    if not text:
-        raise Rejected(Reason.NO_KEY)
-    if text != ssid:
-        raise Rejected(Reason.OTHER_KEY)
-
-
-def _encoded(kind: str, message: Any, fields: tuple[str, ...]) -> bytes:
-    values = {field: getattr(message, field) for field in fields}
-    return compact_json({"type": kind, **values}).encode()
-
-
-VISIT_SCHEMA = (
-    "type STRING, timestamp BIGINT, event_id BIGINT, ssid STRING, page STRING, order_id STRING, "
-    "cents BIGINT"
-)
-"""The fields of all three for Spark; those that a message lacks are null."""
-
-_Name = Annotated[str, msgspec.Meta(min_length=1)] | None
-_Bigint = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
-
-
-class PlainVisit(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """The fields of all three for msgspec; which of them must be there, it doesn't check."""
-
-    type: Literal["tracking", "order", "heartbeat"]
-    timestamp: _Bigint
-    event_id: _Bigint | None = None
-    ssid: _Name = None
-    page: _Name = None
-    order_id: _Name = None
-    cents: Annotated[int, msgspec.Meta(ge=0, le=MAX_CENTS)] | None = None
-
-
-def plain(message: VisitMessage | Heartbeat) -> PlainVisit:
-    """Return a message that was read by the strict rules as the fast way reads them."""
-    if isinstance(message, Heartbeat):
-        return PlainVisit("heartbeat", message.timestamp)
-    if isinstance(message, TrackingMessage):
-        return PlainVisit(
-            "tracking", message.timestamp, message.event_id, message.ssid, message.page
-        )
-    return PlainVisit(
-        *("order", message.timestamp, message.event_id, message.ssid),
-        order_id=message.order_id,
-        cents=message.cents,
-    )

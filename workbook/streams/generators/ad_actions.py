@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -69,8 +70,10 @@ class AdActionStream(PacedStream):
     ``duplicate_share`` have the bytes and the partition of an earlier message, unless that one is
     such a repetition itself or is rejected. They arrive within about a minute, one in FAR_ONE_IN
     11 to 30 minutes later (longer at a rate of a few per second). No message is repeated twice.
-    Raises NoSuchStream for values that describe no stream.
     """
+
+    BAD: ClassVar[Any] = SPOILED
+    COUNTS: ClassVar[tuple[str, ...]] = ("partitions", "ads", "users", "rate")
 
     rate: float = 1157.0  # FINN's mean: 100 million a day
     ids: tuple[int, int] = (1, 2)
@@ -84,11 +87,6 @@ class AdActionStream(PacedStream):
     bad_share: float = 0.005
     old_version_share: float = 0.1
 
-    def __post_init__(self) -> None:
-        self._need_shares(*(name for name in self.__slots__ if name.endswith("_share")))
-        self._need_at_least_one("partitions", "ads", "users", "rate")
-        _ = self.curve  # refuses a rate that cannot be
-
     def expected(self, first: int, stop: int) -> pd.DataFrame:
         """Return the facts of the messages from ``first`` to ``stop`` (excluded), a row each.
 
@@ -96,8 +94,8 @@ class AdActionStream(PacedStream):
         (in Oslo), fate, reason (of those rejected or too old, else None), and again: True where a
         message is repeated beyond the horizon. A bad message has the facts that it was made from.
         """
-        facts = self._facts(first, stop)
-        reasons = self._reasons(facts)
+        facts = self._columns(first, stop)
+        reasons = self._why_rejected(facts)
         waited = facts["arrival"] - self.arrivals(facts["event_id"])
         repeated = facts["number"] != facts["event_id"]
         fates = np.full(len(reasons), Fate.ACCEPTED.value, dtype=object)
@@ -122,7 +120,7 @@ class AdActionStream(PacedStream):
 
     def block(self, first: int, last: int) -> pa.Table:
         """Return the messages: event_id, partition, arrival (ms), key (always null) and value."""
-        facts = self._facts(first, last)
+        facts = self._columns(first, last)
         columns = {name: pa.array(facts[name]) for name in ("event_id", "partition", "arrival")}
         good, bad = self._values(facts), pa.array(self._bad_values(facts), pa.binary())
         values = pc.replace_with_mask(good, pa.array(facts["kind"] >= 0), bad)
@@ -130,7 +128,7 @@ class AdActionStream(PacedStream):
 
     # --- what a message says ----------------------------------------------------------------
 
-    def _facts(self, first: int, last: int) -> dict[str, Ints]:
+    def _columns(self, first: int, last: int) -> dict[str, Ints]:
         """Return columns of numbers; ad, type, source and browser are places in their arrays."""
         require_ids(first, last)
         numbers = np.arange(first, last)
@@ -160,10 +158,6 @@ class AdActionStream(PacedStream):
 
     def _is(self, what: str, numbers: Ints) -> npt.NDArray[np.bool_]:
         return self._draw(what, numbers) < getattr(self, f"{what}_share")
-
-    def _kinds(self, numbers: Ints) -> Ints:
-        """Return the place in SPOILED, or -1 for a good message."""
-        return np.where(self._is("bad", numbers), self._hash("kind", numbers) % len(SPOILED), -1)
 
     def _sources(self, numbers: Ints) -> Ints:
         """Return the number of the message whose bytes are sent: mostly its own.
@@ -206,7 +200,7 @@ class AdActionStream(PacedStream):
         good = zip(bad["kind"], self._values(bad).to_pylist(), noise, strict=True)
         return [SPOILED[kind](value, random.tobytes()) for kind, value, random in good]
 
-    def _reasons(self, facts: dict[str, Ints]) -> Objects:
+    def _why_rejected(self, facts: dict[str, Ints]) -> Objects:
         """Return why each message is rejected, or None: of a bad one, its own bytes decide."""
         reasons = np.full(len(facts["number"]), None, dtype=object)
         reasons[facts["ad"] == self.ads] = Reason.NO_AD.value

@@ -2,24 +2,23 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from workbook.kafka.partitioning import partition_of
-from workbook.streams.events.positions import MAX_AMOUNT, MAX_POSITION_BYTES, Exchange
+from workbook.streams.events.positions import MAX_AMOUNT, MAX_POSITION_BYTES, Exchange, Position
 from workbook.streams.events.reasons import Reason
 from workbook.streams.generators.streams import (
+    Facts,
     Ints,
+    Kinds,
+    Messages,
     PacedStream,
-    Spoil,
     changed,
     encode,
-    require_ids,
-    spoiled,
     without,
 )
 
@@ -36,11 +35,9 @@ SHARES = [(ticker, e.value) for e, tickers in LISTED.items() for ticker in ticke
 LARGEST = 10_000
 """Amounts are drawn from 1 to this."""
 
-_TICKERS, _EXCHANGES = (pa.array(column) for column in zip(*SHARES, strict=True))
-_ENDS = pa.array(f',"exchange":"{exchange}"}}' for _, exchange in SHARES)
-_MIDDLES = pa.array(f'","ticker":"{ticker}","amount":' for ticker, _ in SHARES)
+_TICKERS, _EXCHANGES = (np.array(column, object) for column in zip(*SHARES, strict=True))
 
-SPOILED: tuple[tuple[Reason, Spoil], ...] = (
+SPOILED: Kinds = (
     (Reason.NO_KEY, lambda key, position: (b"", encode(position))),
     (Reason.NO_KEY, lambda key, position: (b"\xff" + (key or b""), encode(position))),
     (Reason.TOO_LARGE, changed(note="." * MAX_POSITION_BYTES)),
@@ -73,106 +70,65 @@ class PositionStream(PacedStream):
     how many. Of the good events ``closed_share`` are tombstones; the next event of that position
     opens it again. Between two events of a position it moves to another client with a
     probability of about ``moved_share``, and becomes one in another share with ``swapped_share``
-    (both hold up to 0.5; above it they are less). ``duplicate_share`` of the good events are sent
-    twice in a row, as by a producer that tries again. ``bad_share`` of all events are bad, of
-    every kind in SPOILED. A position stays on one of the ``partitions``: the one that Kafka's
-    Java client chooses for its key. Raises NoSuchStream for values that describe no stream.
+    (both hold up to 0.5; above it they are less). A position stays on one of the ``partitions``:
+    the one that Kafka's Java client chooses for its key. A null value is a tombstone.
+
+    Facts: event_id, position (None where the key cannot be read), partition, arrival (ms), client,
+    ticker, amount, exchange (None, and NA, where there is no position), deleted (bool: a tombstone,
+    or rejected), reason (None when good), duplicate (bool).
     """
+
+    BAD: ClassVar[Kinds] = SPOILED
+    COUNTS: ClassVar[tuple[str, ...]] = ("partitions", "positions", "clients")
 
     positions: int = 1000
     clients: int = 200
     closed_share: float = 0.05
     moved_share: float = 0.1
     swapped_share: float = 0.1
-    duplicate_share: float = 0.0
-    bad_share: float = 0.0
 
-    def __post_init__(self) -> None:
-        self._need_shares(
-            "closed_share", "moved_share", "swapped_share", "duplicate_share", "bad_share"
-        )
-        self._need_at_least_one("partitions", "positions", "clients")
-        _ = self.curve  # refuses a rate that cannot be
+    def _facts(self, places: Ints, ids: Ints) -> Facts:
+        index, kinds = self._index(ids), self._kinds(ids)
+        deleted = (kinds >= 0) | self._closed(ids)
+        said, names = self._said(ids), _named("p%06d", self.positions)[index]
+        names[np.isin(kinds, NO_KEY)] = None
+        known = {name: np.where(deleted, None, said[name]) for name in said if name != "amount"}
+        return {
+            "event_id": ids,
+            "position": names,
+            "partition": _partitions(self.positions, self.partitions)[index],
+            "arrival": self.arrivals(ids),
+            **known,
+            # Since pandas would make floats of whole numbers with a gap.
+            "amount": pd.arrays.IntegerArray(said["amount"], deleted),
+            "deleted": deleted,
+            "reason": self._reasons(ids),
+            "duplicate": np.diff(ids, prepend=-1) == 0,
+        }
 
-    def expected(self, first: int, last: int) -> pd.DataFrame:
-        """Return the facts of the messages for ids ``first`` to ``last`` (excluded).
+    def _messages(self, ids: Ints, facts: Facts) -> Messages:
+        said = {name: column.tolist() for name, column in self._said(ids).items()}
+        held = map(Position, said["client"], said["ticker"], said["amount"], said["exchange"])
+        closed = self._closed(ids) & (self._kinds(ids) < 0)
+        keys = _named("p%06d", self.positions)[self._index(ids)]
+        positions = (None if gone else one for gone, one in zip(closed, held, strict=True))
+        return map(str.encode, keys), positions
 
-        For a TableLedger. A row per message, in the order of sending: event_id, position (None
-        where the key cannot be read), partition, arrival (ms), client, ticker, amount, exchange
-        (None, and NA, where there is no position), deleted (bool: a tombstone, or rejected),
-        reason (None when good), duplicate (bool). Blocks side by side give the whole stream.
-        """
-        facts = self._facts(self._sent(first, last))
-        frame = facts.to_pandas()
-        # Int64, since pandas would make floats of whole numbers with a gap.
-        frame["amount"] = facts["amount"].to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
-        return frame
-
-    def block(self, first: int, last: int) -> pa.Table:
-        """Return the messages: the columns of ``expected``, and key and value (bytes or null).
-
-        The key is the position's id, a null value its tombstone.
-        """
-        ids = self._sent(first, last)
-        facts = self._facts(ids)
-        keys = _keys(self.positions).take(pa.array(self._index(ids))).cast(pa.binary())
-        kinds, how = self._spoiled(ids), [how for _, how in SPOILED]
-        keys, values = spoiled(keys, self._values(ids), kinds, how)
-        tombstone = pa.array(self._closed(ids) & (kinds < 0))
-        values = pc.if_else(tombstone, pa.scalar(None, pa.binary()), values)
-        return facts.append_column("key", keys).append_column("value", values)
-
-    def _sent(self, first: int, last: int) -> Ints:
-        """Return the event id of each message."""
-        require_ids(first, last)
-        ids = np.arange(first, last)
-        again = (self._draw("again", ids) < self.duplicate_share) & (self._spoiled(ids) < 0)
-        return np.repeat(ids, 1 + again)
-
-    def _facts(self, ids: Ints) -> pa.Table:
-        index, kinds = self._index(ids), self._spoiled(ids)
-        share, deleted = self._share(ids, index), (kinds >= 0) | self._closed(ids)
-        there, key = pa.array(~deleted), pa.array(~np.isin(kinds, NO_KEY))
-        return pa.table(
-            {
-                "event_id": pa.array(ids),
-                "position": _only(key, _keys(self.positions).take(pa.array(index))),
-                "partition": pa.array(_partitions(self.positions, self.partitions)[index]),
-                "arrival": pa.array(self.arrivals(ids)),
-                "client": _only(there, self._names(ids, index)),
-                "ticker": _only(there, _TICKERS.take(pa.array(share))),
-                "amount": _only(there, pa.array(self._amount(ids))),
-                "exchange": _only(there, _EXCHANGES.take(pa.array(share))),
-                "deleted": pa.array(deleted),
-                "reason": _REASONS.take(pa.array(np.where(kinds < 0, len(SPOILED), kinds))),
-                "duplicate": pa.array(np.diff(ids, prepend=-1) == 0),
-            }
-        )
-
-    def _values(self, ids: Ints) -> pa.Array:
-        """Join the JSON of Position.to_json from whole columns."""
+    def _said(self, ids: Ints) -> dict[str, Any]:
+        """Return the fields of each position, as if it were good and open."""
         index = self._index(ids)
-        share = pa.array(self._share(ids, index))
-        return pc.binary_join_element_wise(
-            '{"client":"',
-            self._names(ids, index),
-            _MIDDLES.take(share),
-            pa.array(self._amount(ids)).cast(pa.string()),
-            _ENDS.take(share),
-            "",
-        ).cast(pa.binary())
+        client = self._hash("client", self._epoch("moved", self.moved_share, ids, index))
+        share = self._hash("share", self._epoch("swapped", self.swapped_share, ids, index))
+        return {
+            "client": _named("c%05d", self.clients)[client % self.clients],
+            "ticker": _TICKERS[share % len(SHARES)],
+            "exchange": _EXCHANGES[share % len(SHARES)],
+            "amount": 1 + self._hash("amount", ids) % LARGEST,
+        }
 
     def _index(self, ids: Ints) -> Ints:
         """Return the number of each event's position."""
         return self._hash("position", ids) % self.positions
-
-    def _names(self, ids: Ints, index: Ints) -> pa.Array:
-        epoch = self._epoch("moved", self.moved_share, ids, index)
-        return _clients(self.clients).take(pa.array(self._hash("client", epoch) % self.clients))
-
-    def _share(self, ids: Ints, index: Ints) -> Ints:
-        epoch = self._epoch("swapped", self.swapped_share, ids, index)
-        return self._hash("share", epoch) % len(SHARES)
 
     def _epoch(self, what: str, share: float, ids: Ints, index: Ints) -> Ints:
         """Return a number for each stretch of a position's life in which something stays as it is.
@@ -183,35 +139,16 @@ class PositionStream(PacedStream):
         count = np.floor(ids * (share / self.positions) + self._draw(what, index))
         return (index << 32) + count.astype(np.int64)
 
-    def _amount(self, ids: Ints) -> Ints:
-        return 1 + self._hash("amount", ids) % LARGEST
-
     def _closed(self, ids: Ints) -> npt.NDArray[np.bool_]:
         return self._draw("closed", ids) < self.closed_share
 
-    def _spoiled(self, ids: Ints) -> Ints:
-        """Return the index into SPOILED, or -1 for a good event."""
-        return self._kind_of_bad(ids, len(SPOILED), self.bad_share)
 
-
-_REASONS = pa.array([*(reason.value for reason, _ in SPOILED), None], pa.string())
-
-
-def _only(mask: pa.Array, column: pa.Array) -> pa.Array:
-    """Return the column, null where the mask is false."""
-    return pc.if_else(mask, column, pa.scalar(None, column.type))
-
-
-@lru_cache(maxsize=4)
-def _keys(positions: int) -> pa.Array:
-    return pa.array(f"p{number:06d}" for number in range(positions))
-
-
-@lru_cache(maxsize=4)
-def _clients(clients: int) -> pa.Array:
-    return pa.array(f"c{number:05d}" for number in range(clients))
+@lru_cache(maxsize=8)
+def _named(pattern: str, number: int) -> npt.NDArray[np.object_]:
+    return np.array([pattern % each for each in range(number)], object)
 
 
 @lru_cache(maxsize=4)
 def _partitions(positions: int, partitions: int) -> npt.NDArray[np.int32]:
-    return partition_of(_keys(positions).cast(pa.binary()).to_pylist(), partitions)
+    keys = map(str.encode, _named("p%06d", positions))
+    return partition_of(list(keys), partitions)

@@ -1,30 +1,40 @@
 """The base of generated streams: a rate over time, a virtual clock, numbers drawn from an id."""
 
-import json
 import math
 import zlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from workbook.errors import NoSuchStream
-from workbook.streams.events.fields import compact_json
+from workbook.streams.events.fields import Event
+from workbook.streams.events.reasons import Reason
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.floating]
 
 STEPS_PER_DAY = 1440
 
+Facts = Mapping[str, Any]
+"""Columns of facts by name: of NumPy, texts as objects, or of pandas."""
+
+Messages = tuple[Iterable[Any], Iterable[Event | None]]
+"""Keys (bytes or None) and events, None for a tombstone."""
+
 Fields = dict[str, Any]
 Record = tuple[bytes | None, bytes | None]
 Spoil = Callable[[bytes | None, Fields], Record]
 """How a key and the fields of a good value become a bad record."""
+
+Kinds = tuple[tuple[Reason | None, Spoil], ...]
+"""The kinds of bad records: the reason to expect, if there is one, and how they are made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +111,33 @@ class PacedStream:
     """Events that arrive at ``rate`` (per virtual second); their ids count from 0.
 
     Arrivals start at ``start_ms`` on the virtual clock (ms since 1970). What an event is, follows
-    from the stream's parameters and its id alone.
+    from the stream's parameters and its id alone. Of all events ``bad_share`` are bad, of every
+    kind in ``BAD``. ``duplicate_share`` of the good ones are sent twice, by default in a row.
+    Raises NoSuchStream for values that describe no stream.
     """
+
+    BAD: ClassVar[Kinds] = ()
+    COUNTS: ClassVar[tuple[str, ...]] = ("partitions",)
+    FROM_0: ClassVar[tuple[str, ...]] = ()
+    """The parameters that must be 1 or more, and those that must be 0 or more."""
 
     seed: int = 1
     rate: float = 1000.0
     start_ms: int = 1_767_225_600_000  # 2026-01-01
     partitions: int = 1
+    duplicate_share: float = 0.0
+    bad_share: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in (field.name for field in fields(self)):
+            value = getattr(self, name)
+            if name.endswith("_share") and not 0 <= value <= 1:
+                raise NoSuchStream(f"{name} lies between 0 and 1, got {value}")
+            if name in self.COUNTS and value < 1:
+                raise NoSuchStream(f"{name} must be at least 1, got {value}")
+            if name in self.FROM_0 and value < 0:
+                raise NoSuchStream(f"{name} must be 0 or more, got {value}")
+        _ = self.curve  # refuses a rate that cannot be
 
     @property
     def curve(self) -> RateCurve:
@@ -149,19 +179,61 @@ class PacedStream:
         """Draw numbers evenly spread between 0 and 1 (exclusive)."""
         return (hashed(self.seed, what, ids) >> 10) * 2.0**-53
 
-    def _kind_of_bad(self, ids: Ints, kinds: int, share: float) -> Ints:
-        """Return the number of its kind for each event of the share that is bad, else -1."""
-        return np.where(self._draw("bad", ids) < share, self._hash("kind", ids) % kinds, -1)
+    def expected(self, first: int, last: int) -> pd.DataFrame:
+        """Return the facts of the messages for ids ``first`` to ``last`` (excluded).
 
-    def _need_shares(self, *names: str) -> None:
-        for name in names:
-            if not 0 <= getattr(self, name) <= 1:
-                raise NoSuchStream(f"{name} lies between 0 and 1, got {getattr(self, name)}")
+        A row per message, in the order of sending; the class says which columns. Blocks side by
+        side give the whole stream.
+        """
+        return pd.DataFrame(self._facts(*self._sent(first, last)))
 
-    def _need_at_least_one(self, *names: str) -> None:
-        for name in names:
-            if getattr(self, name) < 1:
-                raise NoSuchStream(f"{name} must be at least 1, got {getattr(self, name)}")
+    def block(self, first: int, last: int) -> pa.Table:
+        """Return the messages: the columns of ``expected``, and key and value (bytes or null)."""
+        places, ids = self._sent(first, last)
+        facts = self._facts(places, ids)
+        columns = {
+            name: pa.array(column, pa.string() if column.dtype == object else None)
+            for name, column in facts.items()
+        }
+        return pa.table({**columns, **self._records(ids, *self._messages(ids, facts))})
+
+    def _facts(self, places: Ints, ids: Ints) -> Facts:
+        """Return what is to be known of messages."""
+        raise NotImplementedError
+
+    def _messages(self, ids: Ints, facts: Facts) -> Messages:
+        """Return the keys and the events of messages, as if all were good."""
+        raise NotImplementedError
+
+    def _sent(self, first: int, last: int) -> tuple[Ints, Ints]:
+        """Return each message's place, the id at whose arrival it is sent, and its event id."""
+        require_ids(first, last)
+        ids = np.arange(first, last)
+        again = (self._draw("again", ids) < self.duplicate_share) & (self._kinds(ids) < 0)
+        sent = np.repeat(ids, 1 + again)
+        return sent, sent
+
+    def _kinds(self, ids: Ints) -> Ints:
+        """Return the place in BAD, or -1 for a good event."""
+        kinds = self._hash("kind", ids) % len(self.BAD)
+        return np.where(self._draw("bad", ids) < self.bad_share, kinds, -1)
+
+    def _reasons(self, ids: Ints) -> npt.NDArray[np.object_]:
+        """Return why each event is rejected, None for a good one."""
+        values = [reason and reason.value for reason, _ in self.BAD]
+        return np.array([*values, None], object)[self._kinds(ids)]
+
+    def _records(
+        self, ids: Ints, keys: Iterable[bytes | None], events: Iterable[Event | None]
+    ) -> dict[str, pa.Array]:
+        """Return the columns key and value, both spoiled where an event is bad."""
+        found, kinds = list(keys), self._kinds(ids)
+        values = [None if event is None else encode(event) for event in events]
+        for row in np.flatnonzero(kinds >= 0).tolist():
+            if (good := values[row]) is not None:
+                _, spoil = self.BAD[kinds[row]]
+                found[row], values[row] = spoil(found[row], msgspec.json.decode(good))
+        return {"key": pa.array(found, pa.binary()), "value": pa.array(values, pa.binary())}
 
 
 def require_ids(first: int, last: int) -> None:
@@ -189,9 +261,7 @@ def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 # --- bad records --------------------------------------------------------------------------------
 
 
-def encode(fields: Fields) -> bytes:
-    """Encode fields as a record's value."""
-    return compact_json(fields).encode()
+encode = msgspec.json.Encoder().encode
 
 
 def changed(**values: Any) -> Spoil:
@@ -201,22 +271,4 @@ def changed(**values: Any) -> Spoil:
 
 def without(field: str) -> Spoil:
     """Return how a record is spoiled by a field that is missing."""
-    return lambda key, fields: (
-        key,
-        encode({name: fields[name] for name in fields if name != field}),
-    )
-
-
-def spoiled(keys: pa.Array, values: pa.Array, kinds: Ints, how: Sequence[Spoil]) -> list[pa.Array]:
-    """Return keys and values where each record with a kind (not -1) is spoiled by ``how[kind]``."""
-    bad = pa.array(kinds >= 0)
-    if not (kinds >= 0).any():
-        return [keys, values]
-    good = zip(
-        kinds[kinds >= 0], keys.filter(bad).to_pylist(), values.filter(bad).to_pylist(), strict=True
-    )
-    records = [how[kind](key, json.loads(value)) for kind, key, value in good]
-    return [
-        pc.replace_with_mask(column, bad, pa.array(replaced, pa.binary()))
-        for column, replaced in zip((keys, values), zip(*records, strict=True), strict=True)
-    ]
+    return lambda key, fields: (key, encode({n: v for n, v in fields.items() if n != field}))

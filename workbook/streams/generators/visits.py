@@ -2,27 +2,31 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from workbook.errors import NoSuchStream
 from workbook.kafka.partitioning import partition_of
 from workbook.streams.events.reasons import Reason
-from workbook.streams.events.visits import MAX_CENTS, MAX_MESSAGE_BYTES, Heartbeat
+from workbook.streams.events.visits import (
+    MAX_CENTS,
+    MAX_MESSAGE_BYTES,
+    Heartbeat,
+    OrderMessage,
+    TrackingMessage,
+)
 from workbook.streams.generators.streams import (
+    Facts,
     Ints,
+    Kinds,
+    Messages,
     PacedStream,
     RateCurve,
-    Spoil,
     changed,
     encode,
-    require_ids,
-    spoiled,
     without,
 )
 
@@ -37,7 +41,7 @@ class Kind(StrEnum):
     ORDERS = "orders"
 
 
-SPOILED: tuple[tuple[Reason, Spoil], ...] = (
+SPOILED: Kinds = (
     (Reason.NO_KEY, lambda key, message: (None, encode(message))),
     (Reason.NO_KEY, lambda key, message: (b"\xff" + (key or b""), encode(message))),
     (Reason.OTHER_KEY, lambda key, message: ((key or b"") + b"x", encode(message))),
@@ -66,11 +70,18 @@ class VisitStream(PacedStream):
     ``heartbeat_s`` seconds (0: never) each partition gets a heartbeat.
 
     Of the good messages ``late_share`` have an event time of up to ``late_by_ms`` before their
-    place in the stream, and ``duplicate_share`` are sent twice. ``bad_share`` of all are bad, of
-    every kind in SPOILED. For ``gap_s`` of every ``gap_every_s`` seconds nothing but heartbeats
+    place in the stream. For ``gap_s`` of every ``gap_every_s`` seconds nothing but heartbeats
     comes. An ssid stays on the partition that Kafka's Java client chooses. The record's timestamp
-    is its event time. Raises NoSuchStream for values that describe no stream.
+    is its event time.
+
+    Facts, for a MergeLedger: type ("tracking" or "order"), event_id, ssid, partition, timestamp
+    (ms), page, order_id, cents (None, and NA, where it has none), reason (None when good),
+    duplicate (bool). No heartbeats.
     """
+
+    BAD: ClassVar[Kinds] = SPOILED
+    COUNTS: ClassVar[tuple[str, ...]] = ("partitions", "pages", "late_by_ms")
+    FROM_0: ClassVar[tuple[str, ...]] = ("visit_s", "heartbeat_s", "tracking_rate")
 
     kind: Kind = Kind.TRACKING
     tracking_rate: float = 0.0
@@ -80,49 +91,24 @@ class VisitStream(PacedStream):
     orphan_share: float = 0.0
     late_share: float = 0.0
     late_by_ms: int = 30_000
-    duplicate_share: float = 0.0
-    bad_share: float = 0.0
     gap_every_s: float = 0.0
     gap_s: float = 0.0
-
-    def __post_init__(self) -> None:
-        self._need_shares("late_share", "duplicate_share", "bad_share", "orphan_share")
-        self._need_at_least_one("partitions", "pages", "late_by_ms")
-        for name in ("visit_s", "heartbeat_s", "tracking_rate"):
-            if getattr(self, name) < 0:
-                raise NoSuchStream(f"{name} must be 0 or more, got {getattr(self, name)}")
-        _ = self.curve  # refuses a rate that cannot be
 
     @property
     def curve(self) -> RateCurve:
         """Return the number of messages per virtual second, over time."""
         return RateCurve(self.rate, gap_every_s=self.gap_every_s, gap_s=self.gap_s)
 
-    def expected(self, first: int, last: int) -> pd.DataFrame:
-        """Return the facts of the messages for ids ``first`` to ``last`` (excluded).
-
-        For a MergeLedger. A row per message, in the order of sending: type ("tracking" or
-        "order"), event_id, ssid, partition, timestamp (ms), page, order_id, cents (None, and NA,
-        where it has none), reason (None when good), duplicate (bool). No heartbeats.
-        """
-        facts = self._facts(self._sent(first, last))
-        frame = facts.to_pandas()
-        frame["cents"] = facts["cents"].to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
-        return frame
-
     def block(self, first: int, last: int) -> pa.Table:
         """Return the messages and heartbeats: event_id, partition, arrival (ms), key and value."""
-        ids = self._sent(first, last)
-        facts, how = self._facts(ids), [how for _, how in SPOILED]
-        ssids = facts["ssid"].combine_chunks().cast(pa.binary())
-        keys, values = spoiled(ssids, self._values(facts), self._spoiled(ids), how)
+        _, ids = self._sent(first, last)
+        facts = self._facts(ids, ids)
         messages = pa.table(
             {
-                "event_id": facts["event_id"],
-                "partition": facts["partition"],
-                "arrival": facts["timestamp"],
-                "key": keys,
-                "value": values,
+                "event_id": pa.array(ids),
+                "partition": pa.array(facts["partition"]),
+                "arrival": pa.array(facts["timestamp"]),
+                **self._records(ids, *self._messages(ids, facts)),
                 "sent": pa.array(self.arrivals(ids)),
             }
         )
@@ -131,51 +117,41 @@ class VisitStream(PacedStream):
 
     # --- messages ---------------------------------------------------------------------------
 
-    def _sent(self, first: int, last: int) -> Ints:
-        """Return the event id of each message."""
-        require_ids(first, last)
-        ids = np.arange(first, last)
-        again = (self._draw("again", ids) < self.duplicate_share) & (self._spoiled(ids) < 0)
-        return np.repeat(ids, 1 + again)
-
-    def _facts(self, ids: Ints) -> pa.Table:
-        tracking, kinds = self.kind is Kind.TRACKING, self._spoiled(ids)
-        ssids = self._ssids(ids)
+    def _facts(self, places: Ints, ids: Ints) -> Facts:
+        tracking, kinds = self.kind is Kind.TRACKING, self._kinds(ids)
         late = (self._draw("late", ids) < self.late_share) & (kinds < 0)
         by = 1 + self._hash("late by", ids) % self.late_by_ms
-        numbers = pa.array(ids)
-        none = pa.nulls(len(ids), pa.string())
-        pages = pa.array(PAGES).take(pa.array(self._hash("page", ids) % len(PAGES)))
-        orders = pc.binary_join_element_wise("o", numbers.cast(pa.string()), "")
-        cents = pa.array(100 + self._hash("cents", ids) % 20_000)
-        reasons = pa.array([*(reason.value for reason, _ in SPOILED), None])
-        return pa.table(
-            {
-                "type": pa.array(["tracking" if tracking else "order"] * len(ids)),
-                "event_id": numbers,
-                "ssid": ssids,
-                "partition": pa.array(
-                    partition_of(ssids.cast(pa.binary()).to_pylist(), self.partitions)
-                ),
-                "timestamp": pa.array(self.arrivals(ids) - by * late),
-                "page": pages if tracking else none,
-                "order_id": none if tracking else orders,
-                "cents": pa.nulls(len(ids), pa.int64()) if tracking else cents,
-                "reason": pa.array(reasons).take(
-                    pa.array(np.where(kinds < 0, len(SPOILED), kinds))
-                ),
-                "duplicate": pa.array(np.diff(ids, prepend=-1) == 0),
-            }
-        )
+        none, all_ = np.full(len(ids), None, object), np.full(len(ids), True)
+        ssids = self._ssids(ids)
+        pages = np.array(PAGES, object)[self._hash("page", ids) % len(PAGES)]
+        orders = np.array([f"o{number}" for number in ids.tolist()], object)
+        cents = 100 + self._hash("cents", ids) % 20_000
+        return {
+            "type": np.full(len(ids), "tracking" if tracking else "order", object),
+            "event_id": ids,
+            "ssid": ssids,
+            "partition": partition_of([ssid.encode() for ssid in ssids], self.partitions),
+            "timestamp": self.arrivals(ids) - by * late,
+            "page": pages if tracking else none,
+            "order_id": none if tracking else orders,
+            "cents": pd.arrays.IntegerArray(cents, all_ if tracking else ~all_),
+            "reason": self._reasons(ids),
+            "duplicate": np.diff(ids, prepend=-1) == 0,
+        }
 
-    def _ssids(self, ids: Ints) -> pa.Array:
-        visits = pa.array(self._visits(ids)).cast(pa.string())
-        named = pc.binary_join_element_wise("v", pc.utf8_lpad(visits, 8, "0"), "")
-        if self.kind is Kind.TRACKING or not self.orphan_share:
-            return named
-        orphan = pa.array(self._draw("orphan", ids) < self.orphan_share)
-        lone = pc.binary_join_element_wise("x", pa.array(ids).cast(pa.string()), "")
-        return pc.if_else(orphan, lone, named)
+    def _messages(self, ids: Ints, facts: Facts) -> Messages:
+        keys = map(str.encode, facts["ssid"])
+        same = (ids.tolist(), facts["ssid"], facts["timestamp"].tolist())
+        if self.kind is Kind.TRACKING:
+            return keys, map(TrackingMessage, *same, facts["page"])
+        return keys, map(OrderMessage, *same, facts["order_id"], facts["cents"].tolist())
+
+    def _ssids(self, ids: Ints) -> npt.NDArray[np.object_]:
+        found = np.array([f"v{visit:08d}" for visit in self._visits(ids).tolist()], object)
+        if self.kind is Kind.ORDERS and self.orphan_share:
+            for row in np.flatnonzero(self._draw("orphan", ids) < self.orphan_share):
+                found[row] = f"x{ids[row]}"
+        return found
 
     def _visits(self, ids: Ints) -> Ints:
         """Return the number of the visit that each message belongs to."""
@@ -189,23 +165,6 @@ class VisitStream(PacedStream):
         seconds = (self.arrivals(ids) - self.start_ms) / 1000
         newest = np.maximum((seconds * rate).astype(np.int64) - 1, 0) // self.pages
         return np.maximum(newest - before, 0)
-
-    def _values(self, facts: pa.Table) -> pa.Array:
-        """Join the JSON of ``to_json`` from whole columns."""
-        text = {name: facts[name].combine_chunks().cast(pa.string()) for name in facts.column_names}
-        if self.kind is Kind.TRACKING:
-            ends: list[Any] = [',"page":"', text["page"], '"}']
-        else:
-            ends = [',"order_id":"', text["order_id"], '","cents":', text["cents"], "}"]
-        parts = [
-            *('{"type":"', text["type"], '","event_id":', text["event_id"]),
-            *(',"ssid":"', text["ssid"], '","timestamp":', text["timestamp"], *ends),
-        ]
-        return pc.binary_join_element_wise(*parts, "").cast(pa.binary())
-
-    def _spoiled(self, ids: Ints) -> Ints:
-        """Return the index into SPOILED, or -1 for a good message."""
-        return self._kind_of_bad(ids, len(SPOILED), self.bad_share)
 
     # --- heartbeats -------------------------------------------------------------------------
 

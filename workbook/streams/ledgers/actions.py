@@ -1,6 +1,5 @@
 """Judges the counts of ad actions, and whether every message is accounted for."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,7 +14,7 @@ LOST, TWICE, UNACCOUNTED, LETTERS = "lost", "counted twice", "unaccounted", "let
 VIEWERS, OTHER = "viewers wrong", "of another record"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ActionsVerdict(Findings):
     """Each anomaly with its rows; the column ``events`` says of how many events each row is.
 
@@ -34,28 +33,14 @@ class ActionsVerdict(Findings):
         VIEWERS: "a viewer too many or too few of an ad on a day",
     }
 
+    faults: ClassVar = tuple(meanings)
+
     messages: int
-    found: Mapping[str, pd.DataFrame]
-    notes: list[str]
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return the number of events of each anomaly."""
-        return {name: int(rows["events"].sum()) for name, rows in self.found.items()}
-
-    @property
-    def clean(self) -> bool:
-        """Return True if there is no anomaly."""
-        return not any(self.counts.values())
 
     @property
     def headline(self) -> str:
         """Return the number of each anomaly, in a line."""
-        counts = ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
-        return f"{counts}; {self.messages:,} messages"
-
-    def _rows(self, name: str) -> pd.DataFrame:
-        return self.found[name]
+        return f"{super().headline}; {self.messages:,} messages"
 
     def _headline(self) -> str:
         return f"{super()._headline()}: {self.headline}"
@@ -79,12 +64,12 @@ def judge(
     accepted = expected[expected["fate"] == Fate.ACCEPTED.value]
     found = counts.reindex(columns=[*KEY, "count"]).groupby(KEY)["count"].sum()
     keys = _by_key(accepted.groupby(KEY).size(), found)
-    missing = keys["expected"] - keys["found"]
-    fates = _compared("fate", Counter(expected["fate"]), accounting)
+    told = pd.Series(accounting, dtype="int64").rename_axis("fate")
+    fates = _by_key(expected["fate"].value_counts(), told)
     anomalies = {
-        LOST: keys.assign(events=missing)[missing > 0],
-        TWICE: keys.assign(events=-missing)[missing < 0],
-        UNACCOUNTED: fates.assign(events=fates["events"].abs()),
+        LOST: keys[keys["events"] > 0],
+        TWICE: keys.assign(events=-keys["events"])[keys["events"] < 0],
+        UNACCOUNTED: fates.assign(events=fates["events"].abs())[fates["events"] != 0],
     }
     if letters is not None:
         its = letters.drop_duplicates(LETTER)
@@ -94,7 +79,7 @@ def judge(
             due, may, given = (pd.MultiIndex.from_frame(f[LETTER]) for f in (expected, again, its))
             named = its.assign(reason=its["reason"].where(given.isin(due), OTHER))
             its = named[given.isin(due) | ~given.isin(may)]
-        reasons = _compared("reason", Counter(expected["reason"].dropna()), Counter(its["reason"]))
+        reasons = _by_key(expected["reason"].value_counts(), its["reason"].value_counts())
         wrong = (reasons["events"] > 0) | (reasons["reason"] == OTHER)
         anomalies[LETTERS] = reasons.assign(events=reasons["events"].abs())[wrong]
     if viewers is not None:
@@ -102,22 +87,13 @@ def judge(
         views = accepted[accepted["type"] == ActionType.VIEW.value]
         found = viewers.reindex(columns=[*day, "estimate"]).groupby(day)["estimate"].sum()
         days = _by_key(views.groupby(day)["user"].nunique(), found)
-        wrong = (days["expected"] - days["found"]).abs()
-        anomalies[VIEWERS] = days.assign(events=wrong)[wrong > 0]
+        anomalies[VIEWERS] = days.assign(events=days["events"].abs())[days["events"] != 0]
     notes = [] if letters is not None else ["Dead letters were not judged: none were given."]
-    return ActionsVerdict(len(expected), anomalies, notes)
+    return ActionsVerdict(found=anomalies, notes=notes, messages=len(expected))
 
 
 def _by_key(expected: pd.Series, found: pd.Series) -> pd.DataFrame:
-    """Return a row for each key of the two, with 0 where one of them lacks the key."""
+    """Return a row for each key of two counts; ``events`` are missing, or if negative too many."""
     both = expected.rename("expected").to_frame().join(found.rename("found"), how="outer")
-    return both.fillna(0).astype("int64").reset_index()
-
-
-def _compared(name: str, expected: Mapping[str, int], found: Mapping[str, int]) -> pd.DataFrame:
-    """Return a row for each value that was found too rarely (``events`` > 0) or too often."""
-    values = dict.fromkeys([*expected, *found])
-    rows = [(value, expected.get(value, 0), found.get(value, 0)) for value in values]
-    frame = pd.DataFrame(rows, columns=[name, "expected", "found"])
-    frame = frame.assign(events=frame["expected"] - frame["found"])
-    return frame[frame["events"] != 0]
+    both = both.fillna(0).astype("int64").reset_index()
+    return both.assign(events=both["expected"] - both["found"])

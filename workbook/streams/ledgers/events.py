@@ -1,14 +1,14 @@
 """Judges what was observed by what was generated, event id by event id."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from workbook.streams.events.reasons import Reason
-from workbook.streams.ledgers.findings import Findings
+from workbook.streams.ledgers.findings import Findings, require_columns
 
 OF_A_GOOD_ONE = "though the event is good"
 
@@ -23,9 +23,9 @@ MEANINGS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Verdict(Findings):
-    """Each anomaly with the very events, as a DataFrame; empty where all is well.
+    """Each anomaly with the very events.
 
     ``lost`` (a row per event): event_id, timestamp and what else the ledger knows, sent, observed.
     ``duplicated``, ``unexpected`` (a row per surplus observation): the observed columns and
@@ -43,19 +43,11 @@ class Verdict(Findings):
 
     expected: int
     observed: int
-    lost: pd.DataFrame
-    too_late: pd.DataFrame
-    duplicated: pd.DataFrame
-    unexpected: pd.DataFrame
-    misrouted: pd.DataFrame
-    late: pd.DataFrame
-    out_of_order: pd.DataFrame
-    notes: list[str] = field(default_factory=list)
 
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of each anomaly; an event counts as often as it's missing."""
-        missing = {name: getattr(self, name) for name in ("lost", "too_late")}
+        missing = {name: self.found[name] for name in ("lost", "too_late")}
         return super().counts | {
             name: int((rows["sent"] - rows["observed"]).sum()) for name, rows in missing.items()
         }
@@ -78,7 +70,7 @@ class Ledger:
     def __init__(
         self, expected: pd.DataFrame, *, once: bool = True, lateness_ms: int = 10_000
     ) -> None:
-        _need(expected, ["event_id", "timestamp"], "what the ledger expects")
+        require_columns(expected, ["event_id", "timestamp"], "what the ledger expects")
         good = expected["reason"].isna() if "reason" in expected else np.full(len(expected), True)
         self.rejected = expected[~good]
         self.events = expected[good].drop_duplicates("event_id").reset_index(drop=True)
@@ -98,7 +90,7 @@ class Ledger:
         observed, those too late and those lost.
         Raises ValueError when a column is missing.
         """
-        _need(observed, ["event_id"], "what was observed")
+        require_columns(observed, ["event_id"], "what was observed")
         seen = observed.reset_index(drop=True)
         seen.insert(0, "position", np.arange(len(seen)))
         places = self._ids.get_indexer(seen["event_id"])
@@ -107,20 +99,17 @@ class Ledger:
         out_of_order = self._out_of_order(seen, places)
         missing, letters = self._missing(times), _too_late(rejected)
         excused = missing["event_id"].isin(letters)
-        return Verdict(
-            expected=int(self._due.sum()),
-            observed=len(seen),
-            lost=missing[~excused],
-            too_late=missing[excused],
-            duplicated=self._duplicated(seen, places, times),
-            unexpected=seen[~known],
-            misrouted=self._misrouted(rejected),
-            late=out_of_order[out_of_order["behind_ms"] > self.lateness_ms],
-            out_of_order=out_of_order,
-            notes=[]
-            if rejected is not None
-            else ["Dead letters were not judged: none were given."],
-        )
+        found = {
+            "lost": missing[~excused],
+            "too_late": missing[excused],
+            "duplicated": self._duplicated(seen, places, times),
+            "unexpected": seen[~known],
+            "misrouted": self._misrouted(rejected),
+            "late": out_of_order[out_of_order["behind_ms"] > self.lateness_ms],
+            "out_of_order": out_of_order,
+        }
+        notes = [] if rejected is not None else ["Dead letters were not judged: none were given."]
+        return Verdict(found=found, notes=notes, expected=int(self._due.sum()), observed=len(seen))
 
     def _missing(self, times: np.ndarray) -> pd.DataFrame:
         missing = times < self._due
@@ -150,7 +139,7 @@ class Ledger:
     def _misrouted(self, rejected: pd.DataFrame | None) -> pd.DataFrame:
         if rejected is None:
             return pd.DataFrame(columns=["reason", "expected", "observed"])
-        _need(rejected, ["reason"], "the dead letters")
+        require_columns(rejected, ["reason"], "the dead letters")
         due = self.rejected["reason"] if len(self.rejected) else pd.Series(dtype=object)
         on_time = rejected[rejected["reason"] != Reason.TOO_LATE.value]
         good = on_time.get("value", pd.Series(dtype=object)).map(_event_id).isin(self._ids)
@@ -166,7 +155,7 @@ def _too_late(rejected: pd.DataFrame | None) -> set[int]:
         return set()
     late = rejected[rejected["reason"] == Reason.TOO_LATE.value]
     if len(late):
-        _need(late, ["value"], "a dead letter of a late event")
+        require_columns(late, ["value"], "a dead letter of a late event")
     found = (_event_id(value) for value in late.get("value", ()))
     return {event_id for event_id in found if event_id is not None}
 
@@ -177,9 +166,3 @@ def _event_id(value: bytes | None) -> int | None:
         return int(json.loads(value or b"")["event_id"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return None
-
-
-def _need(frame: pd.DataFrame, columns: list[str], what: str) -> None:
-    missing = [column for column in columns if column not in frame]
-    if missing:
-        raise ValueError(f"{what} needs {missing}, and has {list(frame.columns)}")

@@ -1,12 +1,12 @@
 """Judges a table of groups by what they have committed, and by the admin client's answer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import pandas as pd
 
-from workbook.streams.ledgers.findings import Findings
+from workbook.streams.ledgers.findings import Findings, compare
 
 PLACE = ["group", "topic", "partition"]
 
@@ -24,12 +24,12 @@ Rows = Mapping[str, Mapping[str, Any]]
 """A row by its group."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GroupsVerdict(Findings):
-    """Each anomaly with the very rows, as a DataFrame; empty where all is well. All are faults.
+    """Each anomaly with the very rows. All are faults.
 
-    Columns: group, topic, partition, ``committed`` or ``admin`` (an offset), ``observed`` (that in
-    the table); of ``nameless``: group; of the last two: as ``differing_rows`` has them.
+    Columns: group, topic, partition, ``offset`` (committed, or the admin client's) and
+    ``offset_found`` (the table's); of ``nameless``: group; of the last two: as ``differing_rows``.
     ``expected`` and ``observed`` count partitions.
     """
 
@@ -38,19 +38,6 @@ class GroupsVerdict(Findings):
 
     expected: int
     observed: int
-    missing: pd.DataFrame
-    stale: pd.DataFrame
-    unexpected: pd.DataFrame
-    nameless: pd.DataFrame
-    differing: pd.DataFrame
-    unpublished: pd.DataFrame = field(default_factory=pd.DataFrame)
-    outdated: pd.DataFrame = field(default_factory=pd.DataFrame)
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def headline(self) -> str:
-        """Return the number of each anomaly in words."""
-        return ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
 
     def _headline(self) -> str:
         held = f"{self.expected:,} partitions committed, {self.observed:,} in the table"
@@ -63,19 +50,21 @@ def judge(expected: pd.DataFrame, observed: pd.DataFrame, admin: pd.DataFrame) -
     All have group, topic, partition, offset; ``expected`` and ``observed`` also ``described``
     (bool: whether a description of the group is known).
     """
-    both = _beside(expected, "committed", observed)
-    asked = _beside(admin, "admin", observed)
+    columns = [*PLACE, "offset"]
+    lost, extra, changed, _ = compare(expected[columns], observed[columns], PLACE, ["offset"])
+    apart = compare(admin[columns], observed[columns], PLACE, ["offset"])
     known = set(observed.loc[observed["described"].astype(bool), "group"])
     described = sorted(set(expected.loc[expected["described"].astype(bool), "group"]))
-    return GroupsVerdict(
-        len(expected),
-        len(observed),
-        missing=both[both["observed"].isna()],
-        stale=both[both["observed"].notna() & both["committed"].notna() & _differ(both)],
-        unexpected=both[both["committed"].isna()],
-        nameless=pd.DataFrame({"group": [name for name in described if name not in known]}),
-        differing=asked[_differ(asked)],
-    )
+    found = {
+        "missing": lost,
+        "stale": changed,
+        "unexpected": extra,
+        "nameless": pd.DataFrame({"group": [name for name in described if name not in known]}),
+        "differing": pd.concat([apart.lost, apart.extra, apart.changed]),
+        "unpublished": pd.DataFrame(),
+        "outdated": pd.DataFrame(),
+    }
+    return GroupsVerdict(found=found, expected=len(expected), observed=len(observed))
 
 
 def differing_rows(table: Rows, copy: Rows) -> pd.DataFrame:
@@ -96,14 +85,3 @@ def _apart(
         return left, right
     names = [name for name in {**left, **right} if left.get(name) != right.get(name)]
     return {name: left.get(name) for name in names}, {name: right.get(name) for name in names}
-
-
-def _beside(left: pd.DataFrame, name: str, observed: pd.DataFrame) -> pd.DataFrame:
-    mine = left[[*PLACE, "offset"]].rename(columns={"offset": name})
-    theirs = observed[[*PLACE, "offset"]].rename(columns={"offset": "observed"})
-    return mine.merge(theirs, on=PLACE, how="outer").astype({name: "Int64", "observed": "Int64"})
-
-
-def _differ(rows: pd.DataFrame) -> pd.Series:
-    first, second = (rows[name].fillna(-1) for name in rows.columns[-2:])
-    return first != second

@@ -1,14 +1,15 @@
 """Judges merged messages: every good message of both streams must be in one, under its ssid."""
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import pandas as pd
 
 from workbook.streams.events.merged import Merged
 from workbook.streams.events.reasons import Reason
-from workbook.streams.ledgers.findings import Findings
+from workbook.streams.ledgers.findings import Findings, compare, require_columns
 
 REQUIRED_COLUMNS = ("type", "event_id", "ssid", "partition", "timestamp")
 
@@ -31,9 +32,9 @@ _CONTENTS = ("timestamp", "page", "order_id", "cents")
 _KEY = ["type", "event_id"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MergeVerdict(Findings):
-    """Each anomaly with the very rows, as a DataFrame; empty where all is well.
+    """What became of the visits.
 
     The first seven are faults. The others describe: at least once may repeat a merged message, and
     a message that arrives after its visit was emitted makes a part of its own. ``expected`` counts
@@ -41,24 +42,10 @@ class MergeVerdict(Findings):
     """
 
     meanings: ClassVar = MEANINGS
-    faults: ClassVar = (
-        *("lost", "unexpected", "foreign", "changed", "misrouted", "disordered", "misjudged"),
-    )
+    faults: ClassVar = tuple(MEANINGS)[:7]
 
     expected: int
     emitted: int
-    lost: pd.DataFrame
-    unexpected: pd.DataFrame
-    foreign: pd.DataFrame
-    changed: pd.DataFrame
-    misrouted: pd.DataFrame
-    disordered: pd.DataFrame
-    misjudged: pd.DataFrame
-    repeated: pd.DataFrame
-    duplicated: pd.DataFrame
-    fragments: pd.DataFrame
-    apart: pd.DataFrame
-    notes: list[str] = field(default_factory=list)
 
     @property
     def whole(self) -> bool:
@@ -83,9 +70,7 @@ class MergeLedger:
     """
 
     def __init__(self, expected: pd.DataFrame) -> None:
-        missing = [column for column in REQUIRED_COLUMNS if column not in expected]
-        if missing:
-            raise ValueError(f"the ledger of merges needs {missing}, and has {list(expected)}")
+        require_columns(expected, REQUIRED_COLUMNS, "the ledger of merges")
         good = expected if "reason" not in expected else expected[expected["reason"].isna()]
         self.messages = good.drop_duplicates(_KEY).reset_index(drop=True)
 
@@ -104,53 +89,48 @@ class MergeLedger:
         ``rejected`` are those that went to the dead letters, with the source partition.
         """
         seen = [(p, one, False) for p, one in observed] + [(p, one, True) for p, one in rejected]
-        each = list(dict.fromkeys(seen))
-        inside = _messages(each)
-        known = self.messages.merge(
-            inside, on=_KEY, how="outer", suffixes=("", "_merged"), indicator=True
-        )
-        both = known[known["_merge"] == "both"]
-        parts = _parts(each)
-        return MergeVerdict(
-            expected=len(self.ssids),
-            emitted=len(each),
-            lost=_columns(known[known["_merge"] == "left_only"], [*_KEY, "ssid", "partition"]),
-            unexpected=_columns(known[known["_merge"] == "right_only"], [*_KEY, "ssid_merged"]),
-            foreign=_columns(
-                both[both["ssid"] != both["ssid_merged"]], [*_KEY, "ssid", "ssid_merged"]
-            ),
-            changed=_changed(both),
-            misrouted=self._misrouted(parts),
-            disordered=_disordered(each),
-            misjudged=self._misjudged(parts),
-            repeated=_repeated(seen),
-            duplicated=_columns(both[both.duplicated(_KEY)].drop_duplicates(_KEY), [*_KEY, "ssid"]),
-            fragments=parts[parts["fragment"] > 0].reset_index(drop=True),
-            apart=_apart(parts),
-        )
+        times = Counter(seen)
+        each = list(times)
+        messages, inside, parts = self.messages, _messages(each), _parts(each)
+        place = ["ssid", "partition"]
+        lost, extra, changed, twice = compare(messages, inside, _KEY, _CONTENTS)
+        foreign = compare(messages, inside, _KEY, ["ssid"]).changed
+        visits = messages.drop_duplicates("ssid")[place]
+        elsewhere = compare(visits, parts, ["ssid"], ["partition"]).changed
+        again = twice.merge(messages[[*_KEY, "ssid"]], on=_KEY, suffixes=("_found", ""))
+        repeated = [(one.ssid, one.fragment, n) for (_, one, _), n in times.items() if n > 1]
+        firsts = parts[parts["fragment"] == 0].drop(columns="rejected")
+        found = {
+            "lost": lost[[*_KEY, *place]],
+            "unexpected": extra[[*_KEY, "ssid_found"]],
+            "foreign": foreign[[*_KEY, "ssid", "ssid_found"]],
+            "changed": changed.drop_duplicates(_KEY)[[*_KEY, "ssid"]],
+            "misrouted": elsewhere[[*place, "partition_found"]],
+            "disordered": _disordered(each),
+            "misjudged": _misjudged(parts),
+            "repeated": pd.DataFrame(repeated, columns=["ssid", "fragment", "times"]),
+            "duplicated": again.drop_duplicates(_KEY)[[*_KEY, "ssid"]],
+            "fragments": parts[parts["fragment"] > 0],
+            "apart": firsts[firsts.duplicated("ssid")],
+        }
+        found = {name: rows.reset_index(drop=True) for name, rows in found.items()}
+        return MergeVerdict(found=found, expected=len(self.ssids), emitted=len(each))
 
-    def _misrouted(self, parts: pd.DataFrame) -> pd.DataFrame:
-        right = self.messages.drop_duplicates("ssid").set_index("ssid")["partition"]
-        expected = parts["ssid"].map(right)
-        wrong = parts.assign(expected=expected)[expected.notna() & (expected != parts["partition"])]
-        return wrong[["ssid", "expected", "partition"]].reset_index(drop=True)
 
-    def _misjudged(self, parts: pd.DataFrame) -> pd.DataFrame:
-        """Return the parts judged wrongly: a first one without tracking messages is no visit."""
-        no_visit = (parts["tracking"] == 0) & (parts["fragment"] == 0)
-        came = set(zip(parts["ssid"], parts["fragment"], strict=True))
-        before = [
-            not number or (ssid, number - 1) in came
-            for ssid, number in zip(parts["ssid"], parts["fragment"], strict=True)
-        ]
-        empty = (parts["tracking"] == 0) & (parts["orders"] == 0)
-        why = pd.Series("", index=parts.index)
-        why[~pd.Series(before, index=parts.index, dtype=bool)] = "no part before it"
-        why[no_visit & ~parts["rejected"]] = f"not rejected: {Reason.NO_VISIT}"
-        why[~no_visit & parts["rejected"]] = "rejected"
-        why[empty] = "no message in it"
-        wrong = parts.assign(why=why)[why != ""]
-        return wrong[["ssid", "fragment", "why"]].reset_index(drop=True)
+def _misjudged(parts: pd.DataFrame) -> pd.DataFrame:
+    """Return the parts judged wrongly: a first one without tracking messages is no visit."""
+    came = {(part.ssid, part.fragment + 1) for part in parts.itertuples()}
+    rows = []
+    for ssid, number, _, tracking, orders, rejected in parts.itertuples(index=False):
+        if not tracking and not orders:
+            rows.append((ssid, number, "no message in it"))
+        elif rejected and (tracking or number):
+            rows.append((ssid, number, "rejected"))
+        elif not rejected and not tracking and not number:
+            rows.append((ssid, number, f"not rejected: {Reason.NO_VISIT}"))
+        elif number and (ssid, number) not in came:
+            rows.append((ssid, number, "no part before it"))
+    return pd.DataFrame(rows, columns=["ssid", "fragment", "why"])
 
 
 def _disordered(each: list[tuple[int, Merged, bool]]) -> pd.DataFrame:
@@ -163,21 +143,14 @@ def _disordered(each: list[tuple[int, Merged, bool]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["ssid", "fragment", "timestamps"])
 
 
-def _columns(rows: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    return rows[names].reset_index(drop=True)
-
-
 def _messages(each: list[tuple[int, Merged, bool]]) -> pd.DataFrame:
     """Return a row per message in a merged one, with the ssid under which it was merged."""
     rows = [
-        (kind, m.event_id, one.ssid, m.timestamp, *more)
+        (m.type, m.event_id, one.ssid, *(getattr(m, name, None) for name in _CONTENTS))
         for _, one, _ in each
-        for kind, side in (("tracking", one.tracking), ("order", one.orders))
-        for m in side
-        for more in [(getattr(m, name, None) for name in _CONTENTS[1:])]
+        for m in one.messages
     ]
-    names = [*_KEY, "ssid", *_CONTENTS]
-    return pd.DataFrame(rows, columns=names)
+    return pd.DataFrame(rows, columns=[*_KEY, "ssid", *_CONTENTS])
 
 
 def _parts(each: list[tuple[int, Merged, bool]]) -> pd.DataFrame:
@@ -187,27 +160,3 @@ def _parts(each: list[tuple[int, Merged, bool]]) -> pd.DataFrame:
     ]
     names = ["ssid", "fragment", "partition", "tracking", "orders", "rejected"]
     return pd.DataFrame(rows, columns=names).astype({"rejected": bool})
-
-
-def _changed(both: pd.DataFrame) -> pd.DataFrame:
-    """Return the messages whose contents differ from what was sent, as far as that is known."""
-    differs = pd.Series(False, index=both.index)
-    for name in _CONTENTS:
-        if f"{name}_merged" in both:
-            sent, came = both[name], both[f"{name}_merged"]
-            same = (sent == came).fillna(False).astype(bool) | (sent.isna() & came.isna())
-            differs |= ~same
-    return _columns(both[differs].drop_duplicates(_KEY), [*_KEY, "ssid"])
-
-
-def _repeated(seen: list[tuple[int, Merged, bool]]) -> pd.DataFrame:
-    times: dict[tuple[int, Merged, bool], int] = {}
-    for one in seen:
-        times[one] = times.get(one, 0) + 1
-    rows = [(one.ssid, one.fragment, n) for (_, one, _), n in times.items() if n > 1]
-    return pd.DataFrame(rows, columns=["ssid", "fragment", "times"])
-
-
-def _apart(parts: pd.DataFrame) -> pd.DataFrame:
-    firsts = parts[parts["fragment"] == 0]
-    return firsts[firsts.duplicated("ssid")].drop(columns="rejected").reset_index(drop=True)

@@ -14,7 +14,7 @@ WRONG = "wrong numbers"
 """What a reader has where a metric is miscounted, whatever else happened."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SecondsVerdict(Findings):
     """The page views that readers miss or count twice, and the metrics that are wrong.
 
@@ -35,11 +35,7 @@ class SecondsVerdict(Findings):
     faults: ClassVar = tuple(meanings)
 
     seconds: pd.DataFrame = field(repr=False)
-    lost: pd.DataFrame = field(repr=False)
-    duplicated: pd.DataFrame = field(repr=False)
-    miscounted: pd.DataFrame = field(repr=False)
     missing: pd.DataFrame = field(repr=False, default_factory=pd.DataFrame)
-    notes: list[str] = field(default_factory=list)
 
     @property
     def keeps_last(self) -> str:
@@ -119,7 +115,7 @@ def judge(expected: pd.DataFrame, metrics: pd.DataFrame) -> SecondsVerdict:
         meaning(due, views, *rest) for views, (due, *rest) in zip(told, numbers, strict=True)
     ]
     frame = frame.rename_axis("second").reset_index()
-    return SecondsVerdict(frame, **found, missing=summed.lost)
+    return SecondsVerdict(found=found, seconds=frame, missing=summed.lost)
 
 
 def _miscounted(expected: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:

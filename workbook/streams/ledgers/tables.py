@@ -1,7 +1,7 @@
 """Judges a table of share holders by its changelog: recomputes the truth."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import pandas as pd
@@ -18,9 +18,9 @@ MEANINGS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TableVerdict(Findings):
-    """Each anomaly with the very rows, as a DataFrame; empty where all is well. All are faults.
+    """Each anomaly with the very rows. All are faults.
 
     ``missing``: client, position, ticker, exchange, partition, offset (of the record that says so).
     ``stale``: client, position, why (closed, moved to another client ...), partition, offset (of
@@ -35,12 +35,6 @@ class TableVerdict(Findings):
 
     expected: int
     observed: int
-    missing: pd.DataFrame
-    stale: pd.DataFrame
-    repeated: pd.DataFrame
-    empty: pd.DataFrame
-    wrong_tickers: pd.DataFrame
-    notes: list[str] = field(default_factory=list)
 
     def _headline(self) -> str:
         held = f"{self.expected:,} positions held, {self.observed:,} in the table"
@@ -86,15 +80,14 @@ class TableLedger:
         seen = pd.MultiIndex.from_frame(shown[["client", "position"]])
         where = ["client", "position", "ticker", "exchange", "partition", "offset"]
         times = shown.value_counts(["client", "position"]).rename("times")
-        return TableVerdict(
-            expected=len(true),
-            observed=len(seen),
-            missing=self._held.loc[~true.isin(seen), where].reset_index(drop=True),
-            stale=self._explained(shown[~seen.isin(true)].drop_duplicates()),
-            repeated=times[times > 1].reset_index(),
-            empty=observed.loc[~observed["client"].isin(shown["client"]), ["client"]],
-            wrong_tickers=self._wrong_tickers(observed),
-        )
+        found = {
+            "missing": self._held.loc[~true.isin(seen), where].reset_index(drop=True),
+            "stale": self._explained(shown[~seen.isin(true)].drop_duplicates()),
+            "repeated": times[times > 1].reset_index(),
+            "empty": observed.loc[~observed["client"].isin(shown["client"]), ["client"]],
+            "wrong_tickers": self._wrong_tickers(observed),
+        }
+        return TableVerdict(found=found, expected=len(true), observed=len(seen))
 
     def _explained(self, stale: pd.DataFrame) -> pd.DataFrame:
         """Return the pairs that are not true, each with the record that made them so."""

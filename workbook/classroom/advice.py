@@ -1,4 +1,11 @@
-"""What to do about the errors of Kafka's client and Spark that a notebook may meet."""
+"""What to do about an error of Kafka's client, Spark or Python, in a cell and in a check.
+
+Spark numbers its errors by condition, which its messages begin with, each with its own parameters.
+"""
+
+import re
+from collections import defaultdict
+from typing import Any
 
 from workbook.topics import PREFIX
 
@@ -12,7 +19,7 @@ START_KAFKA = (
     "runs, and `python -m workbook start kafka` starts it again after a stop."
 )
 
-NEXT_STEPS: tuple[tuple[str, str], ...] = (
+ADVICE: tuple[tuple[str, str], ...] = (
     (
         r"^KeyboardInterrupt",
         "You've interrupted the cell. What it had started in the background goes on; run it again "
@@ -66,7 +73,7 @@ NEXT_STEPS: tuple[tuple[str, str], ...] = (
         "The producer's queue is full. Call `producer.poll(0.1)` now and then: it lets it empty.",
     ),
     (
-        r"a bytes-like object is required|produce\(\).*must be",
+        r"a bytes-like object is required, not '(?!str)|produce\(\).*must be",
         "Kafka's values and keys are bytes: hand in `json.dumps(value).encode()`.",
     ),
     (
@@ -130,20 +137,8 @@ NEXT_STEPS: tuple[tuple[str, str], ...] = (
         "chapter.checkpoint())` before `start()`.",
     ),
     (
-        r"queryName must be specified",
-        'The memory sink is a table and needs a name: add `.queryName("counts")`.',
-    ),
-    (
         r"'path' is not specified",
         'Spark doesn\'t know where to write: add `.format("memory")` or `.format("kafka")`.',
-    ),
-    (
-        r"kafka\.bootstrap\.servers' must be specified",
-        "Spark doesn't know the broker: add `.options(**chapter.spark_options)`.",
-    ),
-    (
-        r"must be specified for Kafka source",
-        'Spark doesn\'t know what to read: add `.option("subscribe", topic)`.',
     ),
     (
         r"EVENT_TIME_IS_NOT_ON_TIMESTAMP",
@@ -172,5 +167,69 @@ NEXT_STEPS: tuple[tuple[str, str], ...] = (
         "A Python process of the query was killed, or has crashed. Start the query again: with its "
         "checkpoint it goes on where it was.",
     ),
+    (
+        r"UNRESOLVED_COLUMN.WITH_SUGGESTION",
+        "There's no column {objectName} at this point. Did you mean one of {proposal}? If it's "
+        "meant as text, put it in quotes in SQL.",
+    ),
+    (r"UNRESOLVED_COLUMN", "There's no column {objectName} at this point."),
+    (r"\[ATTRIBUTE_NOT_SUPPORTED", "There's no column or method `{attr_name}` at this point."),
+    (
+        r"CANNOT_CONVERT_COLUMN_INTO_BOOL",
+        "Columns are joined by `&`, `|` and `~`, not by `and`, `or` and `not`, with each condition "
+        "in brackets: `(a == 1) & (b == 2)`.",
+    ),
+    (
+        r"CAST_OVERFLOW\]",
+        "A cast overflows: {value} doesn't fit into {targetType}. Leave it out, or take a wider "
+        "type: BIGINT.",
+    ),
+    (
+        r"\[MISSING_AGGREGATION",
+        "{expression} is neither in the `groupBy` nor in an aggregate.",
+    ),
+    (
+        r"TABLE_OR_VIEW_NOT_FOUND",
+        "Spark knows no table {relationName}. Hand the DataFrame to the SQL by name: "
+        '`spark.sql("SELECT ... FROM {{df}}", df=df)`.',
+    ),
+    (
+        r"DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",
+        "{inputSql} is {inputType}, where {requiredType} is wanted. (`F.timestamp_millis` makes a "
+        "timestamp of milliseconds.)",
+    ),
+    (
+        r"not supported between instances of 'dict' and 'dict'",
+        "Dictionaries have no order: give `sorted`, `min` or `max` a `key`, or compare one of "
+        "their fields.",
+    ),
+    (
+        r"(not supported between|unsupported operand).*'NoneType'",
+        "One of the two values is None: ask `is None` before you use it.",
+    ),
+    (
+        r"'NoneType' object is not (iterable|subscriptable)|object of type 'NoneType'",
+        "It takes a None for a value. Is an argument None? `get` gives None where there's no such "
+        "key, `fetchone` where there's no such row, and methods such as `append` or `sort` return "
+        "nothing.",
+    ),
+    (
+        r"'dict' object has no attribute '(?!(add|append|extend|insert|remove|discard|sort)')",
+        'Its parts are under keys: write `["name"]` in place of `.name`.',
+    ),
+    (
+        r"'[A-Z]\w+' object is not subscriptable",
+        'Its parts are attributes: write `.name` in place of `["name"]`.',
+    ),
 )
 """Words of an error (a pattern), and what to do about it; the first that fits counts."""
+
+
+def advice(error: BaseException, text: str) -> str:
+    """Return what to do about an error whose type and message are ``text``; '' if that's unknown.
+
+    What stands in braces is one of the parameters of Spark's error.
+    """
+    found = next((said for words, said in ADVICE if re.search(words, text)), "")
+    of_spark: Any = getattr(error, "getMessageParameters", dict)
+    return found.format_map(defaultdict(lambda: "…", of_spark() or {}))
