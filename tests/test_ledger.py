@@ -110,6 +110,11 @@ def test_nothing_observed_is_all_lost_and_nothing_expected_all_unexpected() -> N
     assert faults(verdict) == {"unexpected": 6}
 
 
+def test_a_column_of_yours_does_not_change_what_counts() -> None:
+    twice = pd.concat([ONCE, ONCE.head(1)], ignore_index=True)[SEEN].assign(events=7)
+    assert Ledger(SENT).judge(twice).counts["duplicated"] == 1
+
+
 def test_the_text_and_the_table_name_the_events_in_words() -> None:
     verdict = Ledger(IN_ORDER).judge(IN_ORDER.loc[[0, 1, 1, 2, 3, 4]])
     for shown in (str(verdict), verdict._repr_html_()):

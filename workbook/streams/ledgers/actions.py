@@ -38,6 +38,11 @@ class ActionsVerdict(Findings):
     messages: int
 
     @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of events of each anomaly."""
+        return {name: int(rows["events"].sum()) for name, rows in self.found.items()}
+
+    @property
     def headline(self) -> str:
         """Return the number of each anomaly, in a line."""
         return f"{super().headline}; {self.messages:,} messages"

@@ -37,13 +37,14 @@ def compare(
     """
     left, right = (_whole(frame, key) for frame in (expected, found))
     rows = left.merge(right, how="outer", on=key, suffixes=("", "_found"), indicator="where")
-    both = rows[rows["where"] == "both"]
+    where = rows.pop("where")
+    both = rows[where == "both"]
     changed = pd.Series(False, index=both.index)
     for name in (each for each in contents if each in expected):
         its, other = both[name], both[f"{name}_found"]
         same = (its == other).fillna(False).astype(bool) | (its.isna() & other.isna())
         changed |= ~same
-    lost, extra = (rows[rows["where"] == f"{side}_only"] for side in ("left", "right"))
+    lost, extra = (rows[where == f"{side}_only"] for side in ("left", "right"))
     return Compared(lost, extra, both[changed], found[found.duplicated(key)])
 
 
@@ -58,7 +59,7 @@ class Findings:
     """Each anomaly of ``meanings`` with the very events, as a DataFrame; empty where all is well.
 
     ``verdict.lost`` is ``verdict.found["lost"]``. The anomalies of ``faults`` make it unclean, the
-    others only describe what arrived. A row counts once, or as often as its ``events`` say.
+    others only describe what arrived.
     """
 
     meanings: ClassVar[Mapping[str, str]]
@@ -76,10 +77,7 @@ class Findings:
     @property
     def counts(self) -> dict[str, int]:
         """Return the number of each anomaly."""
-        return {
-            name: int(rows["events"].sum()) if "events" in rows else len(rows)
-            for name, rows in self.found.items()
-        }
+        return {name: len(rows) for name, rows in self.found.items()}
 
     @property
     def clean(self) -> bool:
