@@ -21,6 +21,7 @@ from workbook.kafka.readers import (
     read_all,
     read_messages,
     records,
+    reread,
 )
 from workbook.sources.kafka import kafka_stream
 from workbook.sources.kafka_reader import KafkaReader, Range, Ranges
@@ -70,6 +71,17 @@ def test_read_all_sees_committed_transactions_to_their_end(broker: Any, topic: T
     send(broker, topic, 1)  # behind the marker: not part of a range that ends with it
     found = records(broker.client_config(), topic.name, {0: (0, 2)})
     assert [message.offset() for message in found] == [0]
+
+
+def test_offsets_that_the_topic_does_not_have_are_skipped(broker: Any, topic: Topic) -> None:
+    # As in a topic that was recreated with fewer records, or cut.
+    send(broker, topic, 6)
+    config = broker.client_config()
+    found = [
+        (m.partition(), m.offset()) for m in records(config, topic.name, {0: (2, 9), 1: (5, 9)})
+    ]
+    assert found == [(0, 2)]
+    assert list(reread(config, topic.name, {1: [7], 2: [0]})) == []
 
 
 def test_spark_reads_the_topic_as_a_stream(

@@ -226,13 +226,19 @@ def range_reader(config: Mapping[str, Any], *, strict: bool = False, **more: Any
 
 
 def read_ranges(
-    reader: Consumer, config: Mapping[str, Any], topic: str, ranges: Ranges
+    reader: Consumer,
+    config: Mapping[str, Any],
+    topic: str,
+    ranges: Ranges,
+    *,
+    lacking: bool = False,
 ) -> Iterator[list[Message]]:
     """Yield the records of these ranges as they come, each partition's in order.
 
     ``reader`` is a ``range_reader``; what it was assigned before is replaced. Offsets without a
-    record are passed over. Raises as ``is_here``, and ``BrokerUnreachable`` if nothing
-    has come for ``PATIENCE_S`` seconds.
+    record are passed over; with ``lacking`` those behind the partition's end, too: the topic may
+    have been recreated. Raises as ``is_here``, and ``BrokerUnreachable`` if nothing has come for
+    ``PATIENCE_S`` seconds.
     """
     at = {number: begin for number, (begin, end) in ranges.items() if end > begin}
     reader.assign([TopicPartition(topic, *each) for each in at.items()])
@@ -249,12 +255,15 @@ def read_ranges(
                         wanted.append(message)
                     offset += 1
                 elif not is_here(config, message):
-                    continue  # else it's the partition's end: its last offsets may hold no record
+                    continue
+                elif lacking and number in at:  # the partition's end, which may lie before these
+                    offset = ranges[number][1]
+                # The end counts by its offset, too: the last ones before it may hold no record.
                 if number in at:
                     at[number] = max(at[number], offset)
             if wanted:
-                deadline = time.monotonic() + PATIENCE_S
                 yield wanted
+                deadline = time.monotonic() + PATIENCE_S  # from now on: it may have taken long
             elif time.monotonic() > deadline:
                 raise silent(config, f"partitions {', '.join(map(str, at))} of {topic}")
             if done := [number for number, offset in at.items() if offset >= ranges[number][1]]:
@@ -272,7 +281,7 @@ def records(config: Mapping[str, Any], topic: str, ranges: Ranges) -> Iterator[M
     """
     if any(end > begin for begin, end in ranges.values()):
         with closing(range_reader({**FAST_PLAIN, **config})) as reader:
-            for messages in read_ranges(reader, config, topic, ranges):
+            for messages in read_ranges(reader, config, topic, ranges, lacking=True):
                 yield from messages
 
 
