@@ -21,7 +21,7 @@ from workbook.errors import CannotGoOn
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import reread
 from workbook.kafka.registry import register
-from workbook.spark import session
+from workbook.spark import checkpoints, session
 from workbook.spark.runner import OnPoint, Running
 from workbook.stack.addresses import registry
 from workbook.streams.events.ad_actions import (
@@ -205,3 +205,14 @@ def test_of_two_queries_that_find_an_empty_folder_one_gets_it(tmp_path: Path, mo
     )
     with pytest.raises(CannotGoOn, match="other has filled it"):
         claim(folder, mine)
+
+
+def test_a_checkpoint_at_the_path_of_a_lost_one_does_not_get_its_folder(tmp_path: Path) -> None:
+    """Its micro-batches may have the same numbers, and its offsets are others."""
+    checkpoint = tmp_path / "state"
+    (checkpoint / "0" / "offsets" / "0").mkdir(parents=True)
+    of_folder = [SYSTEM.remembers(SYSTEM.options(["--folder", str(tmp_path / n)])) for n in "ab"]
+    checkpoints.record(checkpoint, of_folder[0])
+    checkpoints.require(checkpoint, of_folder[0])
+    with pytest.raises(CannotGoOn, match=f"folder: made for {tmp_path}/a, came {tmp_path}/b"):
+        checkpoints.require(checkpoint, of_folder[1])

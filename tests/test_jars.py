@@ -117,6 +117,10 @@ def test_without_a_network_the_error_says_what_to_do(
         jars.prefetch(lambda said: None)
 
 
+CUT = b"a file that"
+"""What comes before the connection breaks."""
+
+
 @pytest.fixture
 def served(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, bytes]]:
     """What a mirror serves to those who log in: Spark's jars, which the cache doesn't have."""
@@ -126,6 +130,8 @@ def served(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, b
         def do_GET(self) -> None:
             known = self.headers["Authorization"] == f"Basic {b64encode(b'me:p@ss').decode()}"
             self.send_response(200 if known and self.path in files else 404)
+            if files.get(self.path) == CUT:
+                self.send_header("Content-Length", "99")
             self.end_headers()
             self.wfile.write(files.get(self.path, b"")[:1000])
             time.sleep(0.1)
@@ -153,6 +159,7 @@ def test_a_mirror_serves_all_jars(served: dict[str, bytes]) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
+        (CUT, JarsMissing(r"from http://127.0.0.1:\d+/maven/ \(IncompleteRead.*88 more expected")),
         (b"another file", JarsDamaged("came with another SHA-256 sum .* it wasn't kept")),
         (None, JarsMissing(r"from http://127.0.0.1:\d+/maven/ \(HTTP Error 404.*WORKBOOK_MAVEN")),
     ],

@@ -53,7 +53,7 @@ ADVICE: tuple[tuple[str, str], ...] = (
         f"{START_KAFKA}",
     ),
     (
-        r"_ALL_BROKERS_DOWN|_TRANSPORT|_TIMED_OUT|_RESOLVE|waiting for a node assignment"
+        r"_ALL_BROKERS_DOWN|_TRANSPORT|_TIMED_OUT|\b_RESOLVE\b|waiting for a node assignment"
         r"|kafka\S*TimeoutException|No resolvable bootstrap|Failed to (construct|create new) kafka",
         f"No broker answers at the address in `bootstrap.servers`. {START_KAFKA} Then run the "
         "cell again.",
@@ -168,11 +168,11 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "checkpoint it goes on where it was.",
     ),
     (
-        r"UNRESOLVED_COLUMN.WITH_SUGGESTION",
+        r"\[UNRESOLVED_COLUMN\.WITH_SUGGESTION",
         "There's no column {objectName} at this point. Did you mean one of {proposal}? If it's "
         "meant as text, put it in quotes in SQL.",
     ),
-    (r"UNRESOLVED_COLUMN", "There's no column {objectName} at this point."),
+    (r"\[UNRESOLVED_COLUMN\b", "There's no column {objectName} at this point."),
     (r"\[ATTRIBUTE_NOT_SUPPORTED", "There's no column or method `{attr_name}` at this point."),
     (
         r"CANNOT_CONVERT_COLUMN_INTO_BOOL",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
-from http.client import HTTPException
+from http.client import HTTPException, IncompleteRead
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -174,6 +174,8 @@ def download(jar: Jar) -> Iterator[bytes]:
         with opener.open(asked, timeout=PATIENCE_S) as answer:
             while piece := answer.read(2**18):
                 yield piece
+            if left := getattr(answer, "length", 0):  # bytes that haven't come
+                raise IncompleteRead(b"", left)
     except (OSError, HTTPException, ValueError) as error:
         why = re.sub(r"[^\s'\"]*@", "…@", str(error))
         raise JarsMissing(

@@ -60,6 +60,10 @@ class Archive(System):
         """Refuse a registry without the schemas."""
         schemas_of(options.subject)
 
+    def remembers(self, options: Namespace) -> dict[str, str]:
+        """Return the folder: another checkpoint at the same path may have as many micro-batches."""
+        return {"folder": options.folder}
+
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return []
 
