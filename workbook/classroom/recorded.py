@@ -140,5 +140,5 @@ def _decoded(value: bytes | None) -> _Timed | None:
     """Read a record's event time; None where it has none."""
     try:
         return msgspec.json.decode(value or b"", type=_Timed)
-    except (msgspec.DecodeError, ValueError):
+    except (msgspec.DecodeError, ValueError, RecursionError):
         return None

@@ -162,7 +162,7 @@ def _read(batch: pa.RecordBatch, form: Format) -> tuple[list[Any], dict[int, str
     while len(events) < len(values):
         try:
             events.extend(map(decode, left))  # keeps the records before an error
-        except (msgspec.DecodeError, UnicodeDecodeError, TypeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, TypeError, RecursionError):
             doubtful.add(len(events))
             events.append(_UNREAD)
     for marks in _doubts(batch, events, form):
