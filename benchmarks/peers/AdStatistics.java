@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.IntStream;
 import net.jpountz.xxhash.XXHash64;
 import net.jpountz.xxhash.XXHashFactory;
 import org.apache.kafka.clients.admin.Admin;
@@ -181,24 +180,13 @@ public final class AdStatistics {
                 .groupByKey()
                 .aggregate(
                         () -> new byte[8 * ends.length],
-                        (key, partial, all) -> with(all, ByteBuffer.wrap(partial)),
+                        (key, partial, all) -> Rounds.with(all, ByteBuffer.wrap(partial)),
                         totals.withKeySerde(KEY).withValueSerde(RAW))
                 .toStream()
-                .map((key, all) -> KeyValue.pair(AdAction.text(key), String.valueOf(sum(all))))
+                .map((key, all) -> KeyValue.pair(AdAction.text(key), String.valueOf(Rounds.sum(all))))
                 .to(settings.getProperty("target"),
                         Produced.with(Serdes.String(), Serdes.String()));
         return builder.build(settings);
-    }
-
-    private static byte[] with(byte[] all, ByteBuffer partial) {
-        byte[] after = all.clone();
-        ByteBuffer.wrap(after).putLong(8 * partial.getInt(), partial.getLong());
-        return after;
-    }
-
-    private static long sum(byte[] all) {
-        ByteBuffer from = ByteBuffer.wrap(all);
-        return IntStream.range(0, all.length / 8).mapToLong(i -> from.getLong(8 * i)).sum();
     }
 
     /** Ends when all that the source holds has been counted, committed, and is in the target. */

@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
@@ -162,23 +161,12 @@ public final class PageViews {
                 .groupByKey()
                 .aggregate(
                         () -> new byte[8 * partitions],
-                        (second, partial, all) -> with(all, ByteBuffer.wrap(partial)),
+                        (second, partial, all) -> Rounds.with(all, ByteBuffer.wrap(partial)),
                         views.withKeySerde(LONG).withValueSerde(RAW))
                 .toStream()
-                .map((second, all) -> KeyValue.pair(second.toString(), String.valueOf(sum(all))))
+                .map((second, all) -> KeyValue.pair(second.toString(), String.valueOf(Rounds.sum(all))))
                 .to(settings.getProperty("target"), Produced.with(Serdes.String(), Serdes.String()));
         return builder.build(settings);
-    }
-
-    private static byte[] with(byte[] all, ByteBuffer partial) {
-        byte[] after = all.clone();
-        ByteBuffer.wrap(after).putLong(8 * partial.getInt(), partial.getLong());
-        return after;
-    }
-
-    private static long sum(byte[] all) {
-        ByteBuffer from = ByteBuffer.wrap(all);
-        return IntStream.range(0, all.length / 8).mapToLong(i -> from.getLong(8 * i)).sum();
     }
 
     /** Ends when all that the source holds has been counted, committed, and is in the target. */

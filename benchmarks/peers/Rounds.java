@@ -2,6 +2,7 @@ import static org.apache.kafka.streams.CloseOptions.GroupMembershipOperation.LEA
 
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +37,19 @@ final class Rounds {
     /** A program: brings the topics into the target, and returns how many records it took. */
     interface Program {
         long run(Admin admin, Properties settings, long deadline) throws Exception;
+    }
+
+    /** Puts the count of one partition (its number, its count) into those of all partitions. */
+    static byte[] with(byte[] all, ByteBuffer partial) {
+        byte[] after = all.clone();
+        ByteBuffer.wrap(after).putLong(8 * partial.getInt(), partial.getLong());
+        return after;
+    }
+
+    /** Adds up the counts of all partitions. */
+    static long sum(byte[] all) {
+        ByteBuffer from = ByteBuffer.wrap(all);
+        return IntStream.range(0, all.length / 8).mapToLong(i -> from.getLong(8 * i)).sum();
     }
 
     /** Notes how far each partition of a topic has been processed; asks for a commit at its end. */
