@@ -214,8 +214,8 @@ def help_of(*words: str) -> str:
     [
         ("lab", 2),
         ("generate clicks", 13),
-        ("generate positions", 14),
-        ("run page_views", 12),
+        ("generate positions", 11),
+        ("run page_views", 11),
         ("run share_holders", 11),
         ("store", 1),
         ("metrics", 2),
