@@ -24,25 +24,6 @@ from labs import DEADLINE, until
 from workbook.stack import jars, kafka, ports
 from workbook.stack.java import find_java
 
-LOGIN = """\
-listeners=SASL_PLAINTEXT://127.0.0.1:{port},LOST://127.0.0.1:{lost},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=SASL_PLAINTEXT://127.0.0.1:{port},LOST://127.0.0.1:1
-inter.broker.listener.name=SASL_PLAINTEXT
-sasl.mechanism.inter.broker.protocol=PLAIN
-sasl.enabled.mechanisms=PLAIN
-listener.name.sasl_plaintext.plain.sasl.jaas.config=\
-org.apache.kafka.common.security.plain.PlainLoginModule required \
-username="admin" password="right" user_admin="right" user_learner="correct horse";
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,LOST:PLAINTEXT
-authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
-super.users=User:admin;User:ANONYMOUS
-allow.everyone.if.no.acl.found=true
-"""
-"""Two listeners: one wants a login; one is open, but sends its clients to where nobody answers.
-
-Everybody may do everything, but with a topic that has rules of its own.
-"""
-
 
 def free_port() -> int:
     """A port on which nobody listens now."""
@@ -127,18 +108,6 @@ class OwnBroker:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
-
-
-@contextmanager
-def broker_with_login(folder: Path) -> Iterator[tuple[str, str]]:
-    """A real broker, user ``learner``, password ``correct horse``.
-
-    Yields the address that wants the login, and the one whose advertised address is wrong.
-    """
-    lost = free_port()
-    # Of two lines for one setting, the last one counts.
-    with OwnBroker(folder, kafka.SETTINGS + LOGIN, lost=lost) as broker:
-        yield broker.bootstrap, f"{ports.LOOPBACK}:{lost}"
 
 
 @contextmanager

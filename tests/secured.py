@@ -39,6 +39,7 @@ LISTENERS = {
     "open": "PLAINTEXT",  # anybody may do everything: for the test itself
     "expired": "SASL_SSL",  # as scram, but its certificate has expired
     "elsewhere": "SASL_SSL",  # as scram, but its certificate is for another host
+    "lost": "PLAINTEXT",  # it sends its clients to where nobody answers
 }
 _PLACES = "scram://127.0.0.1:{port}," + ",".join(
     f"{n}://127.0.0.1:{{{n}}}" for n in [*LISTENERS][1:]
@@ -47,7 +48,7 @@ SETTINGS = (
     kafka.SETTINGS
     + f"""\
 listeners={_PLACES},CONTROLLER://127.0.0.1:{{controller}}
-advertised.listeners={_PLACES}
+advertised.listeners={_PLACES.replace("{lost}", "1")}
 listener.security.protocol.map=CONTROLLER:PLAINTEXT,{",".join(map(":".join, LISTENERS.items()))}
 inter.broker.listener.name=open
 sasl.enabled.mechanisms=SCRAM-SHA-512

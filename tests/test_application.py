@@ -11,7 +11,7 @@ from workbook.kafka.application import Application, Loop, stop_all
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import committed_offset
 from workbook.kafka.producer import DeliveringProducer
-from workbook.stack.kafka_tools import consumer_groups
+from workbook.stack.kafka import consumer_groups
 from workbook.topics import Topic
 
 

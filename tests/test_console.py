@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from workbook.cli.console import Line, as_typed, fitted
+from workbook.cli.console import Line, as_typed
 
 
 def shown_in(seconds: int) -> None:
@@ -42,27 +42,11 @@ def test_a_terminal_is_written_over_four_times_a_second_at_most(
     assert texts[-1] == "all events"
 
 
-def test_an_error_is_broken_between_words_on_a_terminal_only(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    said = "Expected a topic 'clikcs-of-mine'.\n  Run: python -m workbook doctor"
-    assert fitted(said) == said
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "25")
-    assert fitted(said).splitlines() == [
-        "Expected a topic",
-        "'clikcs-of-mine'.",
-        "  Run: python -m",
-        "workbook doctor",
-    ]
-
-
 def test_what_others_named_neither_steers_the_terminal_nor_begins_a_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     Line().show("group \x1b]0;title\x07\x1b[2J\rEnded:\n1\x9b2J", last=True)
     assert capsys.readouterr().out == "group �]0;title��[2J�Ended:�1�2J\n"
-    assert fitted("Expected 1,\n\tgot \x1b[2J") == "Expected 1,\n    got �[2J"
 
 
 def test_a_command_is_written_as_typed_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -238,7 +238,7 @@ def test_no_other_kill_passes_for_the_one_at_the_point(
 
 PARENT = """
 import time
-from workbook.crashlab import CrashLab
+from workbook.crashlab.lab import CrashLab
 from workbook.stack.addresses import kafka
 broker = kafka()
 labs = [CrashLab(broker, "page_views", name, pace=0.1) for name in ("on-delivery", "spark")]

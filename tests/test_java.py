@@ -34,10 +34,10 @@ def java_home(folder: Path, script: str) -> Path:
 @pytest.mark.parametrize(
     ("script", "said"),
     [
-        (OLD, r"is Java 8, but Spark and Kafka need 17"),
-        (ELEVEN, r"is Java 11, but Spark and Kafka need 17"),
-        (CUT_DOWN, r"lacks the module jdk\.incubator\.vector"),
-        (SILENT, r"does not say its version"),
+        (OLD, "it says 'Unrecognized option"),
+        (ELEVEN, "it says 'openjdk version .11"),
+        (CUT_DOWN, r"it says 'Module jdk\.incubator\.vector not found"),
+        (SILENT, "it says 'nothing"),
     ],
     ids=["8", "11", "cut down", "silent"],
 )
@@ -45,9 +45,8 @@ def test_a_java_that_cannot_run_spark_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str
 ) -> None:
     monkeypatch.setenv("JAVA_HOME", str(java_home(tmp_path, script)))
-    with pytest.raises(JavaUnusable, match=said) as told:
+    with pytest.raises(JavaUnusable, match=f"no complete Java 17 .*{said}.*Install a JDK"):
         find_java()
-    assert "Install a JDK" in str(told.value)
 
 
 def test_a_java_home_that_points_nowhere_is_named(
@@ -58,7 +57,7 @@ def test_a_java_home_that_points_nowhere_is_named(
         find_java()
 
 
-@pytest.mark.parametrize("script", [OLD, CUT_DOWN, None], ids=["8", "cut down", "none"])
+@pytest.mark.parametrize("script", [OLD, None], ids=["8", "none"])
 def test_without_a_java_that_does_one_is_fetched(
     script: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,7 +37,7 @@ from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.protocol import require_kafka
 from workbook.kafka.registry import client_config
 from workbook.stack import doctor, registry
-from workbook.stack.kafka_tools import consumer_groups
+from workbook.stack.kafka import consumer_groups
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.stream_producer import generate
 from workbook.topics import Topic, new_topic
@@ -203,7 +203,7 @@ def test_each_fault_is_named_by_its_setting(fault: str, secured: Secured, named)
         keystores(secured.folder)
     with suppress(NotConfigured):  # the doctor says it
         named(at, *lines)
-    [finding] = doctor._look(("broker", doctor.CHECKS["broker"]))
+    [finding] = doctor.look("broker")
     text = f"{finding.text}. {finding.fix}"
     assert finding.state == "fault", text
     assert re.search(said, text), text

@@ -8,7 +8,7 @@ from labs import OwnLab, own_lab, until
 
 from workbook.errors import ServerFailed
 from workbook.kafka.broker import Broker
-from workbook.stack import client, jars, ports, server_checks
+from workbook.stack import client, doctor, jars, ports
 from workbook.topics import Topic
 
 CLICKS = Topic("clicks")
@@ -53,7 +53,7 @@ def test_the_broker_stops_alone_and_comes_back_with_its_topics_on_its_port(lab: 
     assert "kafka at" in workbook(lab, "stop", "kafka"), "stopping twice does no harm"
     with pytest.raises(ServerFailed, match="To go on: python -m workbook start kafka"):
         user.ask("server", name="kafka")
-    [finding] = server_checks.answers("kafka")
+    [finding] = doctor.answers("kafka")
     assert (finding.state, finding.fix) == ("note", "To go on: python -m workbook start kafka")
     producer.produce(CLICKS.name, "10")  # it waits in the client
 

@@ -1,9 +1,7 @@
 """The options of the commands that work on topics, each with its meaning and its default."""
 
 import argparse
-import re
 from collections.abc import Callable
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -59,11 +57,9 @@ MIGRATE_OPTIONS = (
 
 Command = Callable[[argparse.Namespace], int | None]
 
-_CHOICE = re.compile(r"invalid choice: '(.*?)' \(choose from (.*)\)")
-
 
 class Parser(argparse.ArgumentParser):
-    """Reports an error in one line with the nearest option, instead of printing the whole usage."""
+    """Reports an error in one line, instead of printing the whole usage."""
 
     def __init__(self, *, traceback: bool = True, **how: Any) -> None:
         super().__init__(**how)
@@ -75,35 +71,36 @@ class Parser(argparse.ArgumentParser):
                 help="show the whole traceback of an error; default: its cause and the next step",
             )
 
-    def refuse(self, unknown: list[str]) -> None:
-        """End the program, and offer the option nearest to the first unknown word."""
-        options = [word for word in unknown if word.startswith("-")] or unknown
-        near = get_close_matches(options[0], self._option_string_actions, n=1, cutoff=0.85)
-        self.error(f"unknown: {' '.join(options)}" + (f". Is it {near[0]}?" if near else ""))
-
     def error(self, message: str) -> None:  # type: ignore[override]
-        """End the program; offer the command nearest to one that doesn't exist."""
-        chosen = _CHOICE.search(message)
-        near = chosen and get_close_matches(chosen[1], re.findall(r"'(.*?)'", chosen[2]), n=1)
-        if chosen and near:
-            message = f"unknown: {chosen[1]}. Is it {near[0]}?"
+        """End the program."""
         self.exit(2, f"{message}\nFor all that it takes: {self.prog} --help\n")
 
 
-def add_lab(parser: argparse.ArgumentParser) -> None:
-    """Add the option of ``workbook lab``."""
-    parser.add_argument(
-        "--no-browser", action="store_true", help="print the address; default: open a browser too"
-    )
-
-
-def add_server(parser: argparse.ArgumentParser) -> None:
-    """Add the argument of ``workbook stop`` and ``workbook start``."""
-    parser.add_argument(
-        "server",
-        choices=["kafka", "registry", "postgres", "cassandra"],
-        help="which server of the lab",
-    )
+def add_to(parser: Parser, command: str) -> None:
+    """Add what a command of ``workbook`` takes."""
+    match command:
+        case "generate":
+            add_generate(parser)
+        case "run":
+            add_run(parser)
+        case "crash":
+            add_crash(parser)
+        case "lab":
+            says = "print the address; default: open a browser too"
+            parser.add_argument("--no-browser", action="store_true", help=says)
+        case "stop" | "start":
+            names = ["kafka", "registry", "postgres", "cassandra"]
+            parser.add_argument("server", choices=names, help="which server of the lab")
+        case "store":
+            _with_examples(parser, "store state/share_holders/store.db c00017")
+            parser.add_argument("file", type=path, help="the store's file: `run` prints its path")
+            says = "the client, page or group of one row; default: all, a line of JSON each"
+            parser.add_argument("key", nargs="?", metavar="KEY", help=says)
+        case "metrics":
+            _with_examples(parser, "metrics metrics")
+            says = "the topic that `run page_views --out` writes"
+            parser.add_argument("topic", type=topic, help=says)
+            SECONDS.add_to(parser)
 
 
 def add_generate(parser: argparse.ArgumentParser) -> None:
@@ -169,25 +166,6 @@ def _sentence(does: str) -> str:
 def _points(variant: Variant) -> str:
     lines = [f"  {point.name:<18}{point.says}" for point in variant.points]
     return "\n".join([f"points of {variant.name} ({variant.does}):", *lines, ""])
-
-
-def add_store(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``workbook store``."""
-    _with_examples(parser, "store state/share_holders/store.db c00017")
-    parser.add_argument("file", type=path, help="the store's file: `run` prints its path")
-    parser.add_argument(
-        "key",
-        nargs="?",
-        metavar="KEY",
-        help="the client, page or group of one row; default: all rows, a line of JSON each",
-    )
-
-
-def add_metrics(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``workbook metrics``."""
-    _with_examples(parser, "metrics metrics")
-    parser.add_argument("topic", type=topic, help="the topic that `run page_views --out` writes")
-    SECONDS.add_to(parser)
 
 
 def _with_examples(parser: argparse.ArgumentParser, *examples: str) -> None:

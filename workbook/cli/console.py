@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from textwrap import TextWrapper
 from types import FrameType
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -42,17 +41,6 @@ def plain(text: str) -> str:
     Others choose the names of groups, clients and pages, and any character is allowed in them.
     """
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def fitted(text: str) -> str:
-    """Break lines between words where stderr is a terminal; elsewhere a line stays a line."""
-    text = "\n".join(map(plain, text.expandtabs(4).split("\n")))
-    if not sys.stderr.isatty():
-        return text
-    columns = shutil.get_terminal_size().columns
-    # Names and commands stay whole, to be copied.
-    wrap = TextWrapper(columns - 1, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(wrap.fill(line) for line in text.split("\n"))
 
 
 def end_like_ctrl_c() -> None:

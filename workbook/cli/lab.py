@@ -13,7 +13,7 @@ from workbook.classroom.place import place
 from workbook.cli.console import ENDINGS, as_typed, end_like_ctrl_c, typed, waiting_for
 from workbook.errors import NotOurServer, NotRunning, WorkbookError
 from workbook.stack import addresses, client, folders, jars, jupyter, notebook_copies, process
-from workbook.stack.doctor import spark_master, spark_memory
+from workbook.stack.doctor import look
 from workbook.stack.server import shown
 from workbook.stack.supervisor import SERVERS
 
@@ -22,7 +22,7 @@ def lab(options: Namespace) -> None:
     """Start Kafka and JupyterLab, and end them when asked to."""
     # However this process is asked to end, it first gives back what it holds.
     end_like_ctrl_c()
-    for finding in (*spark_memory(), *spark_master()):
+    for finding in look("Spark master"):
         if finding.state == "fault":  # Kafka works all the same, and chapters begin without Spark
             print(as_typed(str(finding)), flush=True)
     folder = _notebooks()

@@ -4,23 +4,11 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from workbook.cli.arguments import (
-    Parser,
-    add_crash,
-    add_generate,
-    add_lab,
-    add_metrics,
-    add_run,
-    add_server,
-    add_store,
-    later,
-)
-from workbook.cli.console import INTERRUPTED, as_typed, fitted, typed, waiting_for
+from workbook.cli.arguments import Command, Parser, add_to, later
+from workbook.cli.console import INTERRUPTED, as_typed, plain, typed, waiting_for
 from workbook.errors import WorkbookError
-
-Command = Callable[[argparse.Namespace], int | None]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,13 +25,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     options, unknown = parser.parse_known_args(words)
     if unknown:
-        options.parser.refuse(unknown)
+        options.parser.error(f"unknown: {' '.join(unknown)}")
     try:
         return int(options.command(options) or 0)
     except WorkbookError as error:
         if hasattr(options, "traceback"):
             raise
-        print(f"\n{fitted(as_typed(str(error)))}", file=sys.stderr)
+        said = as_typed(str(error)).expandtabs(4).split("\n")
+        print("", *map(plain, said), sep="\n", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -61,34 +50,30 @@ def _parser() -> Parser:
         epilog=f"What each of them takes: {program} COMMAND --help",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, does, command, add_arguments in _commands(program):
+    for name, does, command in _commands(program):
         # The first letter is small in a list and large where the text stands alone.
         made = commands.add_parser(name, help=does, description=f"{does[0].upper()}{does[1:]}.")
         made.set_defaults(command=command, parser=made)
-        add_arguments(made)
+        add_to(made, name)
     return parser
 
 
-def _commands(program: str) -> list[tuple[str, str, Command, Callable[[Parser], None]]]:
-    """Return each command's name, what it does, the function that runs it, and its arguments."""
+def _commands(program: str) -> list[tuple[str, str, Command]]:
+    """Return each command's name, what it does, and the function that runs it."""
     return [
-        ("lab", "start Kafka and JupyterLab; Ctrl-C ends both", later("lab.lab"), add_lab),
-        ("doctor", "look for what keeps the lab from working", _doctor, _nothing),
-        ("prefetch", "fetch the jars; then no network is needed", _prefetch, _nothing),
-        ("up", f"start Kafka and keep it until `{program} down`", _up, _nothing),
-        ("down", "end this checkout's servers and clear leftovers", _down, _nothing),
-        ("stop", "stop a server of the lab, to see an outage", later("lab.stop"), add_server),
-        ("start", "start a server that was stopped", later("lab.start"), add_server),
-        ("generate", "send a generated stream", later("generate.generate"), add_generate),
-        ("run", "run a system on Spark, without a notebook", later("run.run"), add_run),
-        ("store", "ask the store of a running or past table", later("results.ask"), add_store),
-        ("metrics", "print a metrics topic as it grows", later("results.follow"), add_metrics),
-        ("crash", "kill a system at a named point, judge it", later("run.crash"), add_crash),
+        ("lab", "start Kafka and JupyterLab; Ctrl-C ends both", later("lab.lab")),
+        ("doctor", "look for what keeps the lab from working", _doctor),
+        ("prefetch", "fetch the jars; then no network is needed", _prefetch),
+        ("up", f"start Kafka and keep it until `{program} down`", _up),
+        ("down", "end this checkout's servers and clear leftovers", _down),
+        ("stop", "stop a server of the lab, to see an outage", later("lab.stop")),
+        ("start", "start a server that was stopped", later("lab.start")),
+        ("generate", "send a generated stream", later("generate.generate")),
+        ("run", "run a system on Spark, without a notebook", later("run.run")),
+        ("store", "ask the store of a running or past table", later("results.ask")),
+        ("metrics", "print a metrics topic as it grows", later("results.follow")),
+        ("crash", "kill a system at a named point, judge it", later("run.crash")),
     ]
-
-
-def _nothing(parser: Parser) -> None:
-    """Add no arguments."""
 
 
 def _doctor(options: argparse.Namespace) -> int:

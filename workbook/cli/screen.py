@@ -1,97 +1,42 @@
-"""Shows a running query on the terminal until it is asked to end: a table, a line below it."""
+"""Shows a running query on the terminal until it is asked to end: a line, a table below it."""
 
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import replace
-from types import TracebackType
-from typing import Self
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from workbook.cli.console import TERMINAL_S, Ending, Line, plain, waiting_for
+from workbook.cli.console import Ending, Line, plain, waiting_for
 from workbook.errors import BrokerUnreachable
 from workbook.kafka.offsets import EndOffsets
 from workbook.kafka.require import ANSWER_S, PATIENCE_S
 from workbook.spark.runner import OnPoint, Running
 from workbook.systems.base import Shown, Started
 
-TICK_S, SAME_S = 0.2, 3.0
+TICK_S, SAME_S = 0.25, 3.0
 FINISH_S = 10.0
 """Seconds that the current micro-batch may take to end after the query was asked to."""
 
-FRAME = 6
-"""Lines of a screen that are no rows: the table's head and edges, its caption, the line below."""
+NOTES = 4
+"""Sentences that are shown above a table."""
 
 
-class Screen:
-    """Draws a table and a line on a terminal while a system runs; in a file or a pipe, nothing.
-
-    ``show`` may be called as often as one likes; ``clock`` gives seconds. A row is a line, and as
-    many are shown as fit. Below the table are as many of its notes as a third of the lines can
-    hold. At the end all of it is taken away.
-    """
-
-    def __init__(
-        self, console: Console | None = None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._console = console or Console(highlight=False)
-        self.is_there = self._console.is_terminal and not self._console.is_dumb_terminal
-        self._live = Live(console=self._console, auto_refresh=False, transient=True)
-        self._clock, self._due = clock, 0.0
-
-    def show(self, table: Callable[[], Shown], line: str) -> None:
-        """Draw both, unless they have just been drawn; a table without rows is left out."""
-        if self._clock() >= self._due:
-            self._due = self._clock() + TERMINAL_S
-            shown = table()
-            notes, lines = self._notes(shown)
-            rows = max(self._console.height - FRAME - lines, 1)  # it may have another size by now
-            above = [drawn(shown, rows)] if shown.rows else []
-            below = Text(plain(line), no_wrap=True, overflow="ellipsis")
-            self._live.update(Group(*above, *notes, below), refresh=True)
-
-    def _notes(self, shown: Shown) -> tuple[list[Text], int]:
-        """Return the first notes, as many as there's room for, and the lines that they take."""
-        notes, taken = list[Text](), 0
-        for note in shown.notes:
-            text = Text(plain(note))
-            lines = len(text.wrap(self._console, self._console.width))
-            if taken + lines > self._console.height // 3:
-                break
-            notes, taken = [*notes, text], taken + lines
-        return notes, taken
-
-    def __enter__(self) -> Self:
-        if self.is_there:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self.is_there:
-            self._live.stop()
-
-
-def drawn(shown: Shown, rows: int) -> Table:
-    """Return the table as rich draws it: its first rows, cut to a line, and how many more."""
-    table = Table()
+def drawn(line: str, alerts: Sequence[str], shown: Shown) -> Group:
+    """Return the line, a few sentences and the table; rich cuts off what doesn't fit."""
+    notes = [Text(plain(note)) for note in (*alerts, *shown.notes)[:NOTES]]
+    above = [Text(plain(line), no_wrap=True, overflow="ellipsis"), *notes]
+    if not shown.rows:
+        return Group(*above)
+    table = Table(title=f"{len(shown.rows) + shown.more:,} rows")
     for name in shown.columns:
         table.add_column(Text(name, no_wrap=True, overflow="ellipsis"), overflow="ellipsis")
-    for row in shown.rows[:rows]:
+    for row in shown.rows:
         table.add_row(*(Text(plain(cell), no_wrap=True, overflow="ellipsis") for cell in row))
-    left = len(shown.rows) + shown.more - rows
-    if left > 0:
-        table.caption = f"and {left:,} more"
-    return table
+    return Group(*above, table)
 
 
 class Writes(OnPoint):
@@ -129,15 +74,16 @@ class Writes(OnPoint):
 
 
 def follow(started: Started, writes: Writes, ends: EndOffsets, ending: Ending) -> None:
-    """Show a system's progress until it's asked to end, and let its last micro-batch finish."""
+    """Show a system's progress until it's asked to end, and let its last micro-batch finish.
+
+    On a terminal that's a screen, which is taken away at the end; elsewhere a line now and then.
+    """
     running, progress = started.running, started.running.progress
+    console = Console(highlight=False)
+    live = Live(console=console, auto_refresh=False, transient=True)
+    is_screen = console.is_terminal and not console.is_dumb_terminal
     line, known, due = Line(), set[str](), time.monotonic() + SAME_S
-
-    def shown() -> Shown:
-        table = started.shown()
-        return replace(table, notes=[*progress.alerts().values(), *table.notes])
-
-    with Screen() as screen:
+    with live if is_screen else nullcontext():
         try:
             while not running.wait(TICK_S) and not ending.has_come():
                 progress.know(ends.look())
@@ -146,11 +92,12 @@ def follow(started: Started, writes: Writes, ends: EndOffsets, ending: Ending) -
                 if time.monotonic() > due and not ends.silent:
                     writes.ask()
                     due = time.monotonic() + SAME_S
-                if screen.is_there:
-                    screen.show(shown, str(progress))
+                alerts = progress.alerts()
+                if is_screen:
+                    now = drawn(str(progress), [*alerts.values()], started.shown())
+                    live.update(now, refresh=True)
                     continue
                 line.show(str(progress))
-                alerts = progress.alerts()
                 for rule in alerts.keys() - known:
                     line.show(f"Alert, {rule}: {alerts[rule]}", last=True)
                 known = {*alerts}

@@ -9,33 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
-from workbook.errors import CannotGoOn, SparkFailed
-from workbook.kafka import protocol
-
-ANSWER_S = 5.0
-"""Seconds that a Spark master may take to accept a connection."""
+from workbook.errors import CannotGoOn
 
 
 def master() -> str:
     """Return the master that ``SPARK_MASTER`` names, by default this machine's cores."""
     return os.environ.get("SPARK_MASTER") or "local[*]"
-
-
-def require_master() -> None:
-    """Ask a standalone master for a connection, since Spark itself would wait for minutes.
-
-    Raises ``SparkFailed``.
-    """
-    if not master().startswith("spark://"):
-        return
-    for named in master().removeprefix("spark://").split(","):
-        address = protocol.host_and_port(named)
-        if address and protocol.listens(*address, ANSWER_S):
-            return
-    raise SparkFailed(
-        f"No Spark master answers at {master()}. Check SPARK_MASTER and that the master runs, or "
-        f"unset SPARK_MASTER to use Spark on this machine."
-    )
 
 
 def is_local() -> bool:

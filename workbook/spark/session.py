@@ -27,6 +27,7 @@ from workbook.stack import jars
 from workbook.stack.client import lease, scratch_dir
 from workbook.stack.folders import cache_dir
 from workbook.stack.java import find_java
+from workbook.stack.ports import require_master
 from workbook.stack.process import end_now, family, has_port
 
 BRIEF = ["-XX:TieredStopAtLevel=1"]
@@ -158,7 +159,8 @@ def _start(name: str, flags: list[str]) -> SparkSession:
     builder = SparkSession.builder.appName(name).config(map={**wanted})
     settle_environment()
     _quiet_logs()
-    cluster.require_master()
+    if cluster.master().startswith("spark://"):
+        require_master(cluster.master())
     log = scratch / "spark.log"
     try:
         _start_java(wanted, log)

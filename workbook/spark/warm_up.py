@@ -104,6 +104,3 @@ class _Keeper(StatefulProcessor):
             self._rows.get()
             self._rows.update((row["rows"],))
             yield row
-
-    def close(self) -> None:
-        pass

@@ -4,6 +4,7 @@ import os
 
 from workbook.kafka.broker import Broker, external
 from workbook.stack.client import lease
+from workbook.stack.jars import ON_DEMAND, locked, prefetch
 from workbook.stack.supervisor import SERVERS
 
 
@@ -44,7 +45,8 @@ def in_use(name: str, role: str) -> str:
     """Return the address of a server, once it has let us in."""
     address = named(name)
     if not address:
-        SERVERS[name].fetch()
+        if name in ON_DEMAND:  # here, where its progress is seen
+            prefetch(among=locked(name))
         address = str(lease(role).ask("server", name=name))
     SERVERS[name].check(address)
     return address

@@ -67,11 +67,6 @@ NEWEST_JAVA = 23
 _POINT = re.compile(r"(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?")
 
 
-def fetch() -> None:
-    """Fetch Cassandra's jars."""
-    jars.prefetch(among=jars.locked("cassandra"))
-
-
 def own_java() -> Java:
     """Return the Java of everything else, or the fetched one where Cassandra can't run on it."""
     java = find_java()

@@ -3,20 +3,26 @@
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import psutil
 
 from workbook.errors import WorkbookError
-from workbook.stack import folders, jars, server_checks
+from workbook.stack import addresses, client, folders, jars, ports
 from workbook.stack.java import find_java
-from workbook.stack.report import Finding, Report
+from workbook.stack.server import shown
 from workbook.stack.supervisor import SERVERS
+
+ANSWER_WITHIN = 3.0
+"""Seconds for the supervisor and for each server, while the doctor waits."""
 
 NEWEST_JAVA = 21
 """The newest that Spark promises to run on."""
@@ -25,13 +31,43 @@ MEMORY_GB, DISK_GB = 4.0, 3.0
 JAVA_WITHIN = 6.0
 """Seconds that Java may take to say its version while the doctor waits."""
 
-LEAST_HEAP_GB = 0.5
-"""With less of ``SPARK_DRIVER_MEMORY`` Spark 4.2 refuses to start."""
-
-UNITS_GB = {"": 2**-30, "k": 2**-20, "m": 2**-10, "g": 1, "t": 2**10}
 PACKAGES = ("pyspark", "confluent-kafka", "jupyterlab", "ipywidgets", "matplotlib")
 ON_THIS_MACHINE = r"local(\[(\*|[1-9]\d*)(\s*,\s*\d+)?\])?|local-cluster\[.+\]"
 """The masters that need no cluster."""
+
+MARKS = {"ok": "✓ ok", "note": "• note", "fault": "✗ fault"}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check: ``state`` is ok, note or fault; a fault has a ``fix``.
+
+    With a fault the lab does not work; with a note it works, but you should know.
+    """
+
+    subject: str
+    state: str
+    text: str
+    fix: str = ""
+
+    def __str__(self) -> str:
+        line = f"{MARKS[self.state]:8} {self.subject:12} {self.text}"
+        return f"{line}\n{'':21} fix: {self.fix}" if self.fix else line
+
+
+class Report(list[Finding]):
+    """The findings, as text."""
+
+    @property
+    def healthy(self) -> bool:
+        """Return True if nothing keeps the lab from working."""
+        return all(finding.state != "fault" for finding in self)
+
+    def __repr__(self) -> str:
+        verdict = (
+            "Everything the lab needs is here." if self.healthy else "Fix these problems first."
+        )
+        return "\n".join([*map(str, self), verdict])
 
 
 def python() -> Iterator[Finding]:
@@ -69,24 +105,6 @@ def memory() -> Iterator[Finding]:
         yield Finding("memory", "ok", f"{free:.1f} GiB free on this machine")
 
 
-def spark_memory() -> Iterator[Finding]:
-    """Check that ``SPARK_DRIVER_MEMORY`` is a size that Java reads, and that fits this machine."""
-    asked = os.environ.get("SPARK_DRIVER_MEMORY", "2g")
-    size = re.fullmatch("([0-9]{1,18})([kmgt]?)", asked, re.IGNORECASE)
-    heap = int(size[1]) * UNITS_GB[size[2].lower()] if size else 0.0
-    text, has = f"SPARK_DRIVER_MEMORY is {asked!r}", psutil.virtual_memory().total / 2**30
-    if not size:
-        text += ", which Java does not read as a size: a whole number, then k, m, g or t"
-    elif heap < LEAST_HEAP_GB:
-        text += ", too little for Spark, which needs 512m (a number alone means bytes)"
-    elif heap > has:
-        text += f", more than this machine has ({has:.1f} GiB)"
-    else:
-        yield Finding("Spark memory", "ok", f"{asked}, by SPARK_DRIVER_MEMORY")
-        return
-    yield Finding("Spark memory", "fault", text, "Set it to a size like 2g, or unset it.")
-
-
 def disk() -> Iterator[Finding]:
     """Check that there is room where the lab writes, and that it may write there."""
     for name, folder in (("TMPDIR", folders.run_dir()), ("WORKBOOK_CACHE", folders.cache_dir())):
@@ -118,7 +136,8 @@ def spark_master() -> Iterator[Finding]:
     if re.fullmatch(ON_THIS_MACHINE, master):
         yield Finding("Spark master", "ok", f"{master}: Spark runs on this machine")
     elif master.startswith("spark://"):
-        yield server_checks.standalone(master)
+        ports.require_master(master)
+        yield Finding("Spark master", "ok", f"{master} accepts connections")
     elif master == "yarn" or master.startswith("k8s://"):
         yield Finding("Spark master", "ok", f"{master}: only starting Spark tells if it answers")
     else:
@@ -127,17 +146,45 @@ def spark_master() -> Iterator[Finding]:
         yield Finding("Spark master", "fault", text, fix)
 
 
+def answers(name: str) -> Iterator[Finding]:
+    """Check that the server in use lets us in; its own error says what is wrong."""
+    kind = SERVERS[name]
+    subject, keeps = kind.SUBJECT, kind.KEEPS
+    if address := addresses.named(name):
+        kind.check(address, ANSWER_WITHIN)
+        yield Finding(subject, "ok", f"yours answers at {shown(address)}")
+        return
+    status: dict[str, Any] = client.status(ANSWER_WITHIN) or {}
+    if code := status.get("ended", {}).get(name):
+        text = f"the lab's {subject} has ended ({_ending(code)})"
+        fix = f"Restart the kernel and run its first cells: they start it again with its {keeps}."
+        yield Finding(subject, "fault", text, fix)
+    elif name in status.get("stopped", ()):
+        text = f"the lab's {subject} was stopped by `workbook stop {name}`; it keeps its {keeps}"
+        yield Finding(subject, "note", text, f"To go on: python -m workbook start {name}")
+    elif address := status.get("servers", {}).get(name):
+        kind.check(address, ANSWER_WITHIN)
+        yield Finding(subject, "ok", f"the lab's own answers at {shown(address)}")
+    else:
+        yield Finding(subject, "ok", "not running: it starts when it is first asked for")
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    name = signal.Signals(-code).name
+    return f"killed by {name}" + (", perhaps for want of memory" if name == "SIGKILL" else "")
+
+
 Check = Callable[[], Iterator[Finding]]
 CHECKS: dict[str, Check] = {
     "Python": python,
     "Java": java,
     "memory": memory,
-    "Spark memory": spark_memory,
     "disk": disk,
     "jars": jar_files,
     "Spark master": spark_master,
-    "ports": server_checks.ports_free,
-    **{kind.SUBJECT: partial(server_checks.answers, name) for name, kind in SERVERS.items()},
+    **{kind.SUBJECT: partial(answers, name) for name, kind in SERVERS.items()},
 }
 """Subject to check. Each yields its findings, or raises a ``WorkbookError``, which is a fault."""
 
@@ -145,13 +192,13 @@ CHECKS: dict[str, Check] = {
 def examine() -> Report:
     """Look at everything at once; takes a few seconds, since each check limits its own wait."""
     with ThreadPoolExecutor(len(CHECKS)) as at_once:
-        return Report(f for found in at_once.map(_look, CHECKS.items()) for f in found)
+        return Report(f for found in at_once.map(look, CHECKS) for f in found)
 
 
-def _look(named: tuple[str, Check]) -> list[Finding]:
-    subject, check = named
+def look(subject: str) -> list[Finding]:
+    """Return what one of the checks finds."""
     try:
-        return list(check())
+        return list(CHECKS[subject]())
     except WorkbookError as error:
         text, _, fix = str(error).partition(". ")
         return [Finding(subject, "fault", text, fix or text)]

@@ -112,15 +112,24 @@ def _without_a_home(path: str | None, within: float, fetch: bool) -> Java:
 
 def _checked(command: Path, within: float) -> Java:
     # Spark 4 needs the vector module, which cut-down runtimes leave out: ask for both at once.
-    answer = _run(command, VECTOR, "-version", within=within)
-    if answer.returncode == 0:
-        return Java(command, _checked_major(command, answer.stderr))
-    plain = _run(command, "-version", within=within)
-    _checked_major(command, plain.stderr)
-    raise JavaUnusable(
-        f"{command} lacks the module jdk.incubator.vector that Spark needs (a cut-down runtime?). "
-        f"{INSTALL}."
-    )
+    try:
+        answer = subprocess.run(
+            [command, VECTOR, "-version"],
+            capture_output=True, text=True, errors="replace", timeout=within,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise JavaUnusable(f"{command} doesn't answer within {within:.0f} s. {INSTALL}.") from None
+    except OSError as error:
+        raise JavaUnusable(f"{command} can't be run ({error.strerror}). {INSTALL}.") from None
+    version = re.search(r'version "(\d+)', answer.stderr)
+    if answer.returncode or not version or int(version[1]) < OLDEST:
+        said = (answer.stderr.strip().splitlines() or ["nothing"])[0]
+        raise JavaUnusable(
+            f"{command} is no complete Java {OLDEST} or newer, which Spark and Kafka need: asked "
+            f"for its version and jdk.incubator.vector, it says {said!r}. {INSTALL}, then set "
+            "JAVA_HOME to it."
+        )
+    return Java(command, int(version[1]))
 
 
 def environment() -> dict[str, str]:
@@ -130,29 +139,3 @@ def environment() -> dict[str, str]:
     with an umlaut under LC_ALL=C, and Turkish has another capital i): give it a plain one.
     """
     return {**os.environ, **PLAIN_LOCALE}
-
-
-def _run(command: Path, *options: str, within: float) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            [command, *options], capture_output=True, text=True, errors="replace", timeout=within
-        )
-    except subprocess.TimeoutExpired:
-        text = f"does not say its version within {within:.0f} s"
-    except OSError as error:
-        text = f"cannot be run on this machine ({error.strerror})"
-    raise JavaUnusable(f"{command} {text}. {INSTALL}.")
-
-
-def _checked_major(command: Path, text: str) -> int:
-    match = re.search(r'version "(?:1\.)?(\d+)', text)
-    if match is None:
-        text = text.strip().splitlines()[0] if text.strip() else "nothing"
-        raise JavaUnusable(f"{command} does not say its version, but: {text}. {INSTALL}.")
-    major = int(match.group(1))
-    if major < OLDEST:
-        raise JavaUnusable(
-            f"{command} is Java {major}, but Spark and Kafka need {OLDEST} or newer. {INSTALL}, "
-            f"then set JAVA_HOME to it."
-        )
-    return major

@@ -6,14 +6,12 @@ import secrets
 import shlex
 import sys
 import time
-import urllib.error
-import urllib.request
 import uuid
 from pathlib import Path
+from typing import Any
 
 import psutil
 
-from workbook.errors import ServerFailed
 from workbook.stack import folders, notebook_copies, ports, process
 from workbook.stack.client import Lease
 
@@ -55,7 +53,7 @@ def start(lease: Lease, folder: Path) -> str:
         # Another program may have taken the port between our look at it and JupyterLab's own.
         if _runs(pid) or ports.is_free(port):
             break
-    raise _failure(port, pid, log)
+    raise process.failure(f"JupyterLab on port {port}", log, ended=not _runs(pid))
 
 
 def _spawn(lease: Lease, folder: Path, token: str, port: int, log: Path) -> int:
@@ -140,7 +138,7 @@ def _startup() -> Path:
     )
     folders.write_whole(
         path,
-        f"{before}from workbook.stack.forked_output import close_port\nclose_port()\n"
+        f"{before}from workbook.stack.jupyter import close_port\nclose_port()\n"
         "from workbook.classroom.kernel_start import prepare\nprepare()\n"
         "del close_port, prepare\n",
     )
@@ -150,16 +148,10 @@ def _startup() -> Path:
 def _answers(port: int, pid: int) -> bool:
     """Wait until this very process answers; False when it has ended, or not answered in time."""
     url = f"http://{ports.LOOPBACK}:{port}/api"  # which wants no token
-    # Past any proxy of the environment, which could not reach our loopback address.
-    straight = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + DEADLINE
     while time.monotonic() < deadline and _runs(pid):
-        try:
-            if process.has_port(pid, port):
-                with straight.open(url, timeout=5):
-                    return True
-        except (urllib.error.URLError, OSError):
-            pass
+        if process.has_port(pid, port) and ports.serves(url):
+            return True
         time.sleep(0.1)
     return False
 
@@ -172,13 +164,32 @@ def _runs(pid: int) -> bool:
         return False
 
 
-def _failure(port: int, pid: int, log: Path) -> ServerFailed:
-    state = f"did not answer within {DEADLINE:.0f} s" if _runs(pid) else "ended at once"
-    tail = "\n  ".join(log.read_text(errors="replace").splitlines()[-5:]) if log.exists() else ""
-    return ServerFailed(
-        f"JupyterLab {state} on port {port}. The end of its log:\n  {tail}\n"
-        "Run: python -m workbook doctor"
-    )
+def close_port() -> None:
+    """Close the port on which this kernel hears what its forked children print.
+
+    They print by a socket beside the kernel's others, where those are no ports either.
+    """
+    import zmq
+    from ipykernel.kernelapp import IPKernelApp
+
+    app = IPKernelApp.instance() if IPKernelApp.initialized() else None
+    if app is None or app.transport != "ipc":
+        return
+    thread, place = app.iopub_thread, f"ipc://{app.ip}-forks"
+
+    def move() -> None:
+        thread._pipe_in.socket.unbind(f"tcp://127.0.0.1:{thread._pipe_port}")
+        thread._pipe_in.socket.bind(place)
+
+    def outlet() -> tuple[Any, Any]:
+        context = zmq.Context()
+        out = context.socket(zmq.PUSH)
+        out.linger = 3000
+        out.connect(place)
+        return context, out
+
+    thread._setup_pipe_out = outlet
+    thread.schedule(move)  # the socket belongs to that thread
 
 
 # --- its terminals: this Python's commands come first --------------------------------------------

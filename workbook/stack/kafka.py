@@ -1,7 +1,9 @@
-"""Starts a Kafka broker: one KRaft process on loopback, which keeps events of the past."""
+"""Starts a Kafka broker, one KRaft process on loopback, and runs a tool of Kafka's."""
 
 import json
 import os
+import subprocess
+import tempfile
 import uuid
 from base64 import urlsafe_b64encode
 from pathlib import Path
@@ -9,8 +11,10 @@ from signal import SIGKILL, SIGTERM
 
 from confluent_kafka.admin import AdminClient
 
+from workbook.errors import ServerFailed
 from workbook.kafka import protocol
 from workbook.kafka.broker import Broker, external
+from workbook.kafka.config import TOKENS
 from workbook.kafka.require import ANSWER_S
 from workbook.stack import ports
 from workbook.stack.jars import class_path
@@ -20,6 +24,11 @@ from workbook.stack.process import finish
 NAME, SUBJECT, KEEPS = "Kafka", "broker", "topics"
 VARIABLE, PORT, TAKES = "KAFKA_BOOTSTRAP_SERVERS", 9092, "five seconds"
 END, LAST_WISH = SIGTERM, SIGKILL
+
+CONSUMER_GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+
+ANSWER_WITHIN = 60.0
+"""Seconds: Java starts in two, on a quiet machine."""
 
 SETTINGS = """\
 process.roles=broker,controller
@@ -42,10 +51,6 @@ share.coordinator.state.topic.num.partitions=4
 share.coordinator.state.topic.replication.factor=1
 share.coordinator.state.topic.min.isr=1
 """
-
-
-def fetch() -> None:
-    """Fetch nothing: the lab doesn't open without its files."""
 
 
 def prepare(folder: Path, port: int) -> tuple[list[str], str]:
@@ -83,6 +88,43 @@ def answers(address: str) -> bool:
 def check(address: str, within: float = ANSWER_S) -> None:
     """Raise ``BrokerUnreachable`` with the likely cause unless the broker lets us work."""
     (external() or Broker(address, ours=True)).check(within)
+
+
+def consumer_groups(broker: Broker, *arguments: str) -> str:
+    """Run ``kafka-consumer-groups`` with these arguments; return what it prints.
+
+    Raises ServerFailed with its words where it fails, or takes too long.
+    """
+    jars = ":".join(map(str, [*class_path("kafka"), *class_path("tools")]))
+    options = broker.spark_options().items()  # Java's names, behind "kafka."
+    with tempfile.TemporaryDirectory() as folder:
+        login = Path(folder, "client.properties")
+        login.write_text(  # Java reads JSON's escapes
+            "".join(f"{n.removeprefix('kafka.')}={json.dumps(v)[1:-1]}\n" for n, v in options)
+        )
+        command = [
+            *(str(find_java().command), "-Xmx128m", "-XX:TieredStopAtLevel=1"),
+            *("-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8"),
+            f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={broker.security.get(TOKENS, '')}",
+            *("-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp", jars, CONSUMER_GROUPS),
+            *("--bootstrap-server", broker.bootstrap, "--command-config", str(login), *arguments),
+        ]
+        try:
+            ended = subprocess.run(
+                command, capture_output=True, encoding="utf-8", errors="replace",
+                env=environment(), timeout=ANSWER_WITHIN, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise ServerFailed(
+                f"kafka-consumer-groups hasn't answered within {ANSWER_WITHIN:.0f} s. Does the "
+                "broker run? Look with: python -m workbook doctor"
+            ) from None
+    if ended.returncode:
+        why = " ".join((ended.stderr or ended.stdout).strip().splitlines()[:3])
+        raise ServerFailed(
+            f"kafka-consumer-groups failed: {why}. Check its arguments and the broker."
+        )
+    return ended.stdout
 
 
 def _escaped(folder: Path) -> str:

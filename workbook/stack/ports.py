@@ -1,6 +1,11 @@
-"""Finds ports on loopback."""
+"""Finds ports on loopback, and who answers at one."""
 
 import socket
+import urllib.error
+import urllib.request
+
+from workbook.errors import SparkFailed
+from workbook.kafka import protocol
 
 LOOPBACK = "127.0.0.1"
 
@@ -30,3 +35,34 @@ def answers(port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(0.5)
         return probe.connect_ex((LOOPBACK, port)) == 0
+
+
+def serves(url: str) -> bool:
+    """Return True if a server of this machine answers a request."""
+    # Past any proxy of the environment, which could not reach our loopback address.
+    straight = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with straight.open(url, timeout=5):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def require_master(master: str) -> None:
+    """Ask a standalone Spark master for a connection, since Spark itself would wait for minutes.
+
+    Raises ``SparkFailed``.
+    """
+    away = []
+    for place in master.removeprefix("spark://").split(","):
+        address = protocol.host_and_port(place)
+        try:
+            if address:
+                return protocol.connect(*address, 3.0).close()
+            away.append(f"{place!r} is not host:port")
+        except OSError as error:
+            away.append(str(error))
+    raise SparkFailed(
+        f"No Spark master answers at {master} ({', '.join(away)}). Check SPARK_MASTER and that the "
+        "master runs, or unset it to use Spark on this machine."
+    )

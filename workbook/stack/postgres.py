@@ -35,10 +35,6 @@ LOCALE = ["--encoding=UTF8", "--no-locale", "--locale-provider=builtin", "--buil
 """The same on every machine, whichever locales it has."""
 
 
-def fetch() -> None:
-    """Fetch nothing: the lab doesn't open without its files."""
-
-
 def prepare(folder: Path, port: int) -> tuple[list[str], str]:
     """Make a database cluster in ``folder``; return the server's command and its address."""
     password, data, secret = secrets.token_hex(24), folder / "data", folder / "password"

@@ -67,7 +67,7 @@ def finish(name: str, command: list[str], log: Path, **how: Any) -> None:
     """Run a server's tool to its end, see ``spawn``; raise ``ServerFailed`` if it fails."""
     process = spawn(command, log, **how)
     if process.wait() != 0:
-        raise failure(name, process, log)
+        raise failure(name, log, ended=True)
 
 
 def family(process: psutil.Process | int) -> list[psutil.Process]:
@@ -118,11 +118,10 @@ def end_now(processes: Iterable[psutil.Process]) -> None:
     psutil.wait_procs(victims, timeout=5)
 
 
-def failure(name: str, process: subprocess.Popen[bytes] | None, log: Path) -> ServerFailed:
-    """Return the error for a server that did not come up: how it ended, and the end of its log."""
+def failure(name: str, log: Path, *, ended: bool) -> ServerFailed:
+    """Return the error for a server that did not come up, with the end of its log."""
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    code = process.poll() if process else None
-    state = "did not answer in time" if code is None else f"ended with code {code}"
+    state = "ended at once" if ended else "did not answer in time"
     telling = [line for line in lines if re.search("ERROR|Exception|FATAL|in use", line)] or lines
     return ServerFailed(
         f"{name} {state}. The end of its log:\n  "

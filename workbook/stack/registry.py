@@ -4,8 +4,6 @@ What it calls its in-memory storage is an H2 database. Ours is in a file of the 
 topics still hold the ids of schemas after the registry has been stopped or killed.
 """
 
-import urllib.error
-import urllib.request
 from pathlib import Path
 from signal import SIGKILL, SIGTERM
 
@@ -19,11 +17,6 @@ END, LAST_WISH = SIGTERM, SIGKILL
 
 # Without the delay of half a second in H2, a schema whose id was given survives any kill.
 DATABASE = "jdbc:h2:file:./registry;WRITE_DELAY=0"
-
-
-def fetch() -> None:
-    """Fetch the registry's archive, and unpack it."""
-    jars.unpacked("registry")
 
 
 def prepare(folder: Path, port: int) -> tuple[list[str], str]:
@@ -40,13 +33,7 @@ def prepare(folder: Path, port: int) -> tuple[list[str], str]:
 
 def answers(address: str) -> bool:
     """Return True if the registry answers."""
-    # Past any proxy of the environment, which could not reach our loopback address.
-    straight = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with straight.open(f"{address}/subjects", timeout=5):
-            return True
-    except (urllib.error.URLError, OSError):
-        return False
+    return ports.serves(f"{address}/subjects")
 
 
 def check(address: str, within: float = ANSWER_WITHIN) -> None:

@@ -42,9 +42,6 @@ class Kind(Protocol):
     END: Signals  # ends it in order and soon, whoever is connected
     LAST_WISH: Signals  # sent by the kernel when its supervisor was killed
 
-    def fetch(self) -> None:
-        """Fetch what the lab opens without; prints its progress."""
-
     def prepare(self, folder: Path, port: int) -> tuple[list[str], str]:
         """Make its files in an empty folder; return its command and its address."""
 
@@ -112,7 +109,7 @@ async def _run(kind: Kind, folder: Path, command: list[str], address: str, say: 
                 say(f"{kind.NAME} answers on {shown(address)} after {took:.1f} s.")
                 return Server(process, address, command)
             await asyncio.sleep(0.05)
-        raise failure(kind.NAME, process, log)
+        raise failure(kind.NAME, log, ended=process.poll() is not None)
     except BaseException:  # also of a lab that ends meanwhile
         await asyncio.to_thread(end_tree, started, kind.END)
         raise
