@@ -128,7 +128,9 @@ def test_rows_outlive_a_stopped_and_a_killed_cassandra(lab: OwnLab) -> None:
     lab.assert_nothing_is_left(open_ports)
 
 
-def test_nobody_else_reads_the_password(lab: OwnLab, capfd: pytest.CaptureFixture[str]) -> None:
+def test_nobody_else_reads_the_password_and_a_wrong_one_is_named(
+    lab: OwnLab, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     user = Lease("user")
     address = user.ask("server", name="postgres", say=print)
     password = re.fullmatch(r"postgresql://workbook:(\w{48})@127.*/workbook", address)[1]
@@ -141,43 +143,30 @@ def test_nobody_else_reads_the_password(lab: OwnLab, capfd: pytest.CaptureFixtur
     shown = [p.info["cmdline"] or [] for p in psutil.process_iter(["cmdline"])]
     seen = [*written, *chain(*shown), said, capfd.readouterr().out]
     assert not [text for text in seen if password in text]
-    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
-        psycopg.connect(address.replace(password, "guessed"))
+    monkeypatch.setenv("DATABASE_URL", address)
+    assert database() == address
+    monkeypatch.setenv("DATABASE_URL", address.replace(password, "secret"))
+    said = refused(database, DatabaseUnreachable)
+    assert 'password authentication failed for user "workbook"' in said
     user.close()
     lab.assert_nothing_is_left(set())
 
 
-def test_two_labs_have_servers_of_their_own(lab: OwnLab, monkeypatch: pytest.MonkeyPatch) -> None:
-    with own_lab() as other:
-        users = []
-        for name in (lab.name, other.name):
-            monkeypatch.setenv("WORKBOOK_LAB", name)
-            users.append(Lease("user"))
-        found = {user.ask("server", name=n) for user in users for n in ("registry", "postgres")}
-        assert len(found) == 4
-        for user in users:
-            user.close()
-        other.assert_nothing_is_left(set())
-    lab.assert_nothing_is_left(set())
-
-
-@pytest.mark.parametrize("kind", [registry_server, postgres])
 def test_a_port_that_was_taken_meanwhile_is_given_up(
-    kind: server.Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    jars.unpacked("registry")
     with socket.create_server(("127.0.0.1", 0)) as faster:
         port = faster.getsockname()[1]
         taken = [port]
         monkeypatch.setattr(
             server.ports, "choose", lambda usual: taken.pop() if taken else free_port()
         )
-        made = asyncio.run(server.start(kind, tmp_path / "lab" / "server", print))
+        made = asyncio.run(server.start(postgres, tmp_path / "lab" / "server", print))
         faster.setblocking(False)
         with pytest.raises(BlockingIOError):  # nobody has told it a password
             faster.accept()
     assert f":{port}" not in made.address
-    end_tree(psutil.Process(made.process.pid), kind.END)
+    end_tree(psutil.Process(made.process.pid), postgres.END)
 
 
 def refused(asked: Callable[[], str], kind: type[WorkbookError]) -> str:
@@ -282,17 +271,3 @@ def test_a_cassandra_that_wants_a_login_is_named_with_its_variables(
 
 def test_contact_points_may_leave_out_the_port_and_be_ipv6() -> None:
     assert points("localhost, b:1,[::1]:9043") == [("localhost", 9042), ("b", 1), ("::1", 9043)]
-
-
-def test_a_wrong_password_is_named_and_a_right_one_lets_in(
-    lab: OwnLab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    user = Lease("user")
-    address = user.ask("server", name="postgres")
-    monkeypatch.setenv("DATABASE_URL", address)
-    assert database() == address
-    monkeypatch.setenv("DATABASE_URL", re.sub(r":\w{48}@", ":secret@", address))
-    said = refused(database, DatabaseUnreachable)
-    assert 'password authentication failed for user "workbook"' in said
-    user.close()
-    lab.assert_nothing_is_left(set())

@@ -6,12 +6,9 @@ that the Kafka image would get, the registry's health check, the script that mak
 
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -19,13 +16,12 @@ from typing import Any
 import pins
 import pytest
 import yaml
+from brokers import OwnBroker, free_port
 from confluent_kafka.admin import AdminClient
-from labs import until
 from packaging.requirements import Requirement
 
-from workbook.stack import jars, jupyter, kafka, ports, postgres
+from workbook.stack import jupyter, kafka, ports, postgres
 from workbook.stack.folders import ROOT
-from workbook.stack.java import find_java
 
 COMPOSE = ROOT / "docker-compose.yml"
 DOCKERFILE = (ROOT / "docker" / "Dockerfile").read_text()
@@ -39,21 +35,11 @@ def filled_in(value: str) -> str:
     return re.sub(r"\$\{\w+:-(\w+)\}", r"\1", value).replace("$$", "$")
 
 
-def against_the_schema(file: Path) -> subprocess.CompletedProcess[str]:
-    """Hold a file against the Compose Specification's schema, which check-jsonschema carries."""
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
-    return subprocess.run([*command, str(file)], capture_output=True, text=True, timeout=60)
-
-
 def test_it_is_valid_by_the_compose_schema() -> None:
-    found = against_the_schema(COMPOSE)
+    """By the Compose Specification's schema, which check-jsonschema carries."""
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
+    found = subprocess.run([*command, str(COMPOSE)], capture_output=True, text=True, timeout=60)
     assert found.returncode == 0, found.stdout + found.stderr
-
-
-def test_the_schema_would_refuse_a_wrong_one(tmp_path: Path) -> None:
-    wrong = tmp_path / "docker-compose.yml"
-    wrong.write_text(COMPOSE.read_text().replace("healthcheck:", "helthcheck:", 1))
-    assert "helthcheck" in against_the_schema(wrong).stdout
 
 
 def test_the_images_have_the_pinned_versions() -> None:
@@ -137,48 +123,17 @@ def test_the_broker_has_the_settings_of_the_embedded_one() -> None:
     }
 
 
-def free_ports(count: int) -> list[int]:
-    """Ports on which nobody listens now, all different."""
-    with ExitStack() as probes:
-        listening = [
-            probes.enter_context(socket.create_server((ports.LOOPBACK, 0))) for _ in range(count)
-        ]
-        return [int(probe.getsockname()[1]) for probe in listening]
-
-
-@contextmanager
-def broker_with(settings: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A broker of the pinned version, on these settings."""
-    properties = folder / "server.properties"
-    properties.write_text(settings)
-    class_path = ":".join(map(str, jars.class_path("kafka")))
-    java = [str(find_java().command), "-Xmx512m", "-cp", class_path]
-    tool = ["kafka.tools.StorageTool", "format", "-t", "5L6g3nShT-eMCtK--X86sw"]
-    subprocess.run([*java, *tool, "-c", str(properties)], check=True, capture_output=True)
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(
-            [*java, "kafka.Kafka", str(properties)], stdout=log, stderr=subprocess.STDOUT
-        )
-    try:
-        yield server
-    finally:
-        server.kill()
-        server.wait()
-
-
 def test_a_broker_starts_on_them_and_sends_each_client_to_its_listener(tmp_path: Path) -> None:
-    jars.prefetch()
-    moved = dict(zip(("9092", "19092", "9093"), free_ports(3), strict=True))
     text = "\n".join(f"{name}={value}" for name, value in image_settings().items())
+    moved = {"9092": "{port}", "19092": "{inside}", "9093": "{controller}"}
     text = re.sub(r":(9092|19092|9093)\b", lambda port: f":{moved[port[1]]}", text)
     text = text.replace("//kafka:", "//127.0.0.1:").replace("://:", "://127.0.0.1:")
-    text = text.replace("/var/lib/kafka/data", str(tmp_path / "data"))
-    with broker_with(text, tmp_path) as server:
-        for port in (moved["9092"], moved["19092"]):
-            until(lambda port=port: ports.answers(port) or server.poll() is not None, "the broker")
-            admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"})
+    text = text.replace("/var/lib/kafka/data", "{folder}/data")
+    with OwnBroker(tmp_path, text, inside=(inside := free_port())) as server:
+        for address in (server.bootstrap, f"127.0.0.1:{inside}"):
+            admin = AdminClient({"bootstrap.servers": address})
             [told] = admin.list_topics(timeout=20).brokers.values()
-            assert told.port == port
+            assert f"127.0.0.1:{told.port}" == address
 
 
 # Health checks and passwords.

@@ -54,23 +54,15 @@ def assert_named(error: type[WorkbookError], said: str) -> None:
     assert "workbook prefetch" in finding.fix
 
 
-def test_only_what_is_missing_or_damaged_is_fetched(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
+def test_only_what_is_missing_or_damaged_is_fetched_and_a_jar_of_two_groups_once(
+    cache: Path,
 ) -> None:
     group = jars.locked("spark")
-    monkeypatch.setattr(jars, "locked", lambda only=None: group)
+    wanted = [*group, replace(group[0], group="another")]
     group[0].path.unlink()
     group[1].path.write_bytes(b"damaged")
-    assert jars.prefetch(lambda said: None) == 2
+    assert jars.prefetch(lambda said: None, wanted) == 2
     assert len(jars.class_path("spark")) == 5
-    assert jars.prefetch(lambda said: None) == 0
-
-
-def test_a_jar_of_two_groups_is_fetched_once(cache: Path) -> None:
-    jar = min(jars.locked("spark"), key=lambda jar: int(jar.size))
-    wanted = [jar, replace(jar, group="another")]
-    jar.path.unlink()
-    assert jars.prefetch(lambda said: None, wanted) == 1
     assert jars.prefetch(lambda said: None, wanted) == 0
 
 

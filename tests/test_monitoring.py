@@ -2,7 +2,6 @@
 
 import re
 import signal
-import socket
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
+from brokers import free_port
 from labs import end, read_until, until, workbook
 from test_progress import START, Clock, batch
 
@@ -160,11 +160,6 @@ def test_samples_are_a_second_apart_and_the_last_one_is_that_of_now() -> None:
 # --- a panel and Prometheus -------------------------------------------------------------------
 
 
-def free_port() -> int:
-    with socket.create_server((ports.LOOPBACK, 0)) as server:
-        return int(server.getsockname()[1])
-
-
 def scraped(port: int) -> dict[str, float]:
     text = urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).read().decode()
     lines = [line for line in text.splitlines() if not line.startswith("#")]
@@ -217,16 +212,6 @@ def test_a_query_is_drawn_before_its_first_micro_batch_too() -> None:
 
 
 # --- the real ones ----------------------------------------------------------------------------
-
-
-def test_a_taken_port_is_an_error_before_spark_starts() -> None:
-    with socket.create_server((ports.LOOPBACK, 0)) as taken:
-        port = str(taken.getsockname()[1])
-        process = workbook("run", "page_views", "--metrics-port", port)
-        said, _ = process.communicate(timeout=60)
-    assert (process.returncode, "Traceback" in said) == (1, False)
-    assert f"Expected to serve Prometheus on port {port}" in said
-    assert "Starting Spark" not in said
 
 
 def test_rejects_on_the_real_servers_are_an_alert_that_prometheus_sees(

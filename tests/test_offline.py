@@ -110,9 +110,10 @@ def test_the_doctor_finds_no_fault_and_prefetch_has_nothing_to_do(offline) -> No
     assert ", 0 of them fetched now" in fetched.stdout
 
 
-def test_the_registry_and_the_database_start(offline) -> None:
-    seen = offline("-c", "from workbook.stack.addresses import *; print(registry(), database())")
-    assert re.search("http://127.* postgresql://workbook:", seen.stdout), seen.stdout
+def test_the_servers_start(offline) -> None:
+    code = "print(kafka().bootstrap, registry(), database())"
+    seen = offline("-c", f"from workbook.stack.addresses import *; {code}")
+    assert re.search("127.* http://127.* postgresql://workbook:", seen.stdout), seen.stdout
 
 
 @pytest.mark.slow
@@ -127,13 +128,3 @@ def test_the_lab_opens_and_spark_counts_what_kafka_took(offline) -> None:
         "ended: True",
     ]
     assert [line for line in said.splitlines() if line in expected] == expected, said
-
-
-def test_an_empty_cache_is_told_plainly(offline, tmp_path: Path) -> None:
-    failed = offline("-m", "workbook", "prefetch", WORKBOOK_CACHE=str(tmp_path))
-    assert failed.returncode == 1
-    assert "could not be fetched from" in failed.stdout
-    assert "Is there a network?" in failed.stdout
-    assert "-m workbook prefetch" in failed.stdout
-    assert "Traceback" not in failed.stdout
-    assert list((tmp_path / "jars").iterdir()) == []

@@ -79,16 +79,19 @@ def test_who_lacks_its_secret_gets_no_answer_from_it(spark: SparkSession) -> Non
         assert caller.recv(9) == b""  # where a function for each batch would have answered
 
 
-def test_it_honours_the_master_and_logs_go_to_a_file_not_into_the_notebook() -> None:
+def test_it_honours_the_master_and_a_long_name_and_logs_go_to_a_file() -> None:
+    """Where the lab's name is too long for a socket, workers are reached through ports."""
     code = (
         "spark = spark_session()\n"
         "spark._jvm.org.slf4j.LoggerFactory.getLogger('x').error('loud')\n"
-        "print('loud' in (scratch_dir() / 'spark.log').read_text(), spark.sparkContext.master)"
+        "print('loud' in (scratch_dir() / 'spark.log').read_text(), spark.sparkContext.master)\n"
+        "print(spark.sparkContext.parallelize([2], 1).map(lambda n: n + 1).first())\n"
+        "print(spark.conf.get('spark.python.unix.domain.socket.enabled'))"
     )
-    said = fresh(code, SPARK_MASTER="local[1]").splitlines()
+    said = fresh(code, SPARK_MASTER="local[1]", WORKBOOK_LAB="y" * 60).splitlines()
     assert "Starting Spark" in said[0]
     assert "is ready after" in said[1]
-    assert said[2:] == ["True local[1]"]
+    assert said[2:] == ["True local[1]", "3", "false"]
 
 
 @pytest.mark.slow
@@ -106,6 +109,7 @@ STOPPED = """
 import psutil
 from pyspark import SparkContext
 from pyspark.sql import functions as F
+import threading
 
 def processes():
     mine = psutil.Process().children(recursive=True)  # the supervisor is none of Spark's
@@ -123,8 +127,16 @@ print([p.name() for p in processes()], SparkContext._gateway)
 second = spark_session(quiet=True)
 stop_spark(first)  # it has ended, and must not end the other one
 print(counted(second), second is not first)
-second.stop()
-stop_spark(second)
+waits = threading.Event()
+
+def keep(batch, number):
+    waits.set()
+    batch.sparkSession._jvm.java.lang.Thread.sleep(10**6)
+
+rows = second.readStream.format("rate").load()
+rows.writeStream.foreachBatch(keep).option("checkpointLocation", checkpoint("busy")).start()
+assert waits.wait(100)
+stop_spark(second)  # although a function for each batch waits for Java
 stop_spark(second)
 print([p.name() for p in processes()])
 """
@@ -166,26 +178,6 @@ stop_spark(third)
 
 def test_spark_starts_again_after_an_interrupted_start_and_after_its_java_has_died() -> None:
     assert fresh(BROKEN).splitlines() == ["interrupted None", "3 None", "4"]
-
-
-BUSY = """
-import threading
-spark, waits = spark_session(quiet=True), threading.Event()
-
-def keep(batch, number):
-    waits.set()
-    batch.sparkSession._jvm.java.lang.Thread.sleep(10**6)
-
-rows = spark.readStream.format("rate").load()
-rows.writeStream.foreachBatch(keep).option("checkpointLocation", checkpoint("busy")).start()
-assert waits.wait(100)
-stop_spark(spark)
-print("stopped")
-"""
-
-
-def test_it_stops_although_a_function_for_each_batch_waits_for_java() -> None:
-    assert fresh(BUSY) == "stopped\n"
 
 
 def test_a_call_to_java_that_ctrl_c_interrupts_prints_no_traceback(
@@ -242,19 +234,6 @@ def test_only_a_local_spark_keeps_to_loopback_and_to_this_python(
     os.environ["SPARK_LOCAL_IP"] = "192.0.2.7"
     settings.settle_environment()
     assert os.environ["SPARK_LOCAL_IP"] == "192.0.2.7", "the user's own choice holds"
-
-
-def test_with_a_long_name_of_the_lab_workers_are_reached_through_ports() -> None:
-    ran = fresh(
-        "from pathlib import Path\n"
-        "import workbook.spark.session as module\n"
-        "spark = module.spark_session(quiet=True)\n"
-        "print(spark.sparkContext.parallelize([2], 1).map(lambda n: n + 1).first())\n"
-        "print(spark.conf.get('spark.python.unix.domain.socket.enabled'))\n"
-        "module.stop_spark(spark)",
-        WORKBOOK_LAB="y" * 60,
-    )
-    assert ran.split() == ["3", "false"]
 
 
 # --- the process from which Python workers are forked -------------------------------------------
