@@ -225,7 +225,7 @@ def test_the_table_in_the_topic_is_right(broker: Broker, spark_cluster: Cluster)
     stream = POSITIONS.ending_by(int(time.time() * 1000), CHANGED, speed=1)
     sender = in_the_background(broker, positions, stream, CHANGED)
     expected = stream.expected(0, CHANGED)
-    words = ("share_holders", "--in", positions.name, "--out", out, "--no-store")
+    words = ("share_holders", "--in", positions.name, "--out", out)
     began = lambda: bool(read_messages(config, out))  # noqa: E731
     right = lambda: judged(expected, config, out).clean  # noqa: E731
     without_a_worker(spark_cluster, words, sender, began, right)
