@@ -53,8 +53,6 @@ class Progress:
     finished: int
     migrated: int
     rejected: int
-    attempts: int
-    """The most attempts of a range."""
 
 
 class Migration:
@@ -113,8 +111,8 @@ class Migration:
     def progress(self) -> Progress:
         """Return how far the migration is."""
         [row] = self.ask(
-            "SELECT count(*), count(finished), sum(migrated)::bigint, sum(rejected)::bigint, "
-            "max(attempts) FROM ranges WHERE source = %s",
+            "SELECT count(*), count(finished), sum(migrated)::bigint, sum(rejected)::bigint "
+            "FROM ranges WHERE source = %s",
             self.source,
         )
         return Progress(*(number or 0 for number in row))
