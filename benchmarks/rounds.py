@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from harness import Answer
+from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.require import require_topic
-from workbook.pipelines.page_views.counts import views_per_second
 from workbook.sources import assigned, clamped
 from workbook.sources.kafka import kafka_stream
 from workbook.spark import session
@@ -72,9 +72,12 @@ def window(spark: Any, broker: Broker, words: str) -> Iterator[Answer]:
     source, out = words.split()
     from_json = "from_json(CAST(value AS STRING), 'click_type STRING, timestamp BIGINT') AS click"
     parsed = kafka_stream(spark, broker, source).selectExpr(from_json)
-    parsed = parsed.selectExpr("click.*", "NULL AS reason")
-    counts = views_per_second(parsed, "1 day")
-    records = counts.selectExpr("CAST(second AS STRING) AS key", "CAST(views AS STRING) AS value")
+    pages = parsed.selectExpr("click.*").where("click_type = 'Page'")
+    timed = pages.selectExpr("timestamp_millis(timestamp) AS event_time")
+    late = timed.withWatermark("event_time", "1 day")
+    windows = late.groupBy(F.window("event_time", "1 second"))
+    text = "CAST(unix_seconds(window.start) AS STRING) AS key", "CAST(count AS STRING) AS value"
+    records = windows.count().selectExpr(*text)
     writer = records.writeStream.format("kafka").outputMode("update")
     writer = writer.options(**broker.spark_options(), topic=out)
     query = writer.option("checkpointLocation", str(session.checkpoint("window"))).start()

@@ -96,18 +96,6 @@ def test_it_equals_the_admin_client_s_answer(broker: Broker, table: Table) -> No
     assert found.observed > 100
 
 
-def test_an_application_comes_and_goes(broker: Broker, table: Table) -> None:
-    topic = Topic("read-for-a-while", 2)
-    broker.create(topic)
-    config = broker.client_config()
-    for protocol in ("classic", "consumer"):
-        group = f"while-{protocol}"
-        shop = f"shop-{protocol}"
-        with Application(config, group, topic.name, client_id=shop, protocol=protocol):
-            until(lambda: table.members(group) == [shop], "its member")  # noqa: B023
-        until(lambda: table.members(group) == [], "its end")  # noqa: B023
-
-
 def test_a_group_whose_newest_commit_goes_is_corrected_in_its_windows(
     broker: Broker, table: Table
 ) -> None:

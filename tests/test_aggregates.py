@@ -119,8 +119,3 @@ def test_a_dictionary_whose_default_is_a_lambda_is_still_one_in_the_next_batch()
     group = Group(fold(add, lambda v, r: v, start, "map<bigint,bigint>"))
     assert group.bring((1, 7), (1, 8)) == [(7, 1), (8, 1)]
     assert group.bring((1, 7)) == [(7, 2), (8, 1)]
-
-
-def test_none_in_a_set_is_shown_last() -> None:
-    how = fold(lambda v, r: v | {r["value"]}, lambda v, r: v - {r["value"]}, frozenset(), "x")
-    assert Group(how).bring((1, 2), (1, None), (1, 1)) == [1, 2, None]

@@ -141,7 +141,7 @@ def test_the_table_in_the_topic_is_right_though_a_worker_is_killed(
     sending = {"target": generate, "args": (config, positions.name, stream, CHANGED)}
     (sender := Thread(**sending, kwargs={"speed": 1})).start()
     expected = stream.expected(0, CHANGED)
-    words = ("share_holders", "--in", positions.name, "--out", out, "--no-store")
+    words = ("share_holders", "--in", positions.name, "--out", out)
     process = on(spark_cluster, *words, "--checkpoint", str(spark_cluster.shared / "state"))
     while_it_runs(process, lambda: bool(read_messages(config, out)))
     assert len(spark_cluster.executors()) == 2

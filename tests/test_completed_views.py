@@ -161,18 +161,6 @@ def test_partitions_in_order_lose_nothing_whatever_skew_backlog_and_batches(seed
     assert query.sums.get("open", 0) == 0
 
 
-def test_two_partitions_of_uneven_density_count_all_2_000() -> None:
-    dense = [YESTERDAY + 100 * n for n in range(1800)]
-    sparse = [YESTERDAY + 5_000 * n for n in range(200)]
-    query = Query()
-    for batch in batches([dense, sparse], 200):
-        query.read(*batch)
-    query.wait(15)
-    assert {name: query.sums[name] for name in SUMS} == {
-        **dict.fromkeys(SUMS, 0), "read": 2000, "counted": 2000,
-    }  # fmt: skip
-
-
 def test_what_is_behind_is_late_by_its_own_offset_and_counted_in_no_second() -> None:
     query = live().read((0, YESTERDAY), (0, YESTERDAY + 20_000))
     query.read((0, YESTERDAY + 14_000), (0, YESTERDAY + 900), (0, YESTERDAY + 15_000))
@@ -219,12 +207,6 @@ def test_an_outage_is_no_idleness() -> None:
     query.read((0, before + 40_000), after=45_000)  # what the other one has kept comes next
     query.read(*((1, before + second * 1_000) for second in range(40)))
     assert query.late == []
-
-
-def test_the_last_seconds_are_completed_where_nothing_comes_any_more() -> None:
-    query = Query().read((0, YESTERDAY), (0, YESTERDAY + 1_000))
-    assert query.wait(9).sums["open"] == 2
-    assert query.wait(3).sums["open"] == 0
 
 
 def test_a_clock_follows_the_reader_while_idle_and_never_runs_back() -> None:

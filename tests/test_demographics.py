@@ -156,26 +156,6 @@ def test_a_table_of_viewers_must_be_there_and_compacted(broker, topic) -> None:
 # --- suppression ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("counts", "hidden"),
-    [
-        ({}, ""), ({"a": 10, "b": 500}, ""), ({"a": 9, "b": 500}, "ab"),
-        ({"a": 9, "b": 500, "c": 70}, "ac"), ({"a": 4, "b": 6, "c": 70}, "ab"),
-        ({"a": 4, "b": 5, "c": 70, "d": 71}, "abc"), ({"a": 3}, "a"), ({"a": 1, "b": 2}, "ab"),
-        ({"a": 1, "c": 30, "b": 30}, "ab"), ({"a": 0, "b": 10, "c": 11}, "ab"),
-    ],
-)  # fmt: skip
-def test_a_group_is_hidden_with_as_many_others_as_it_takes(counts, hidden) -> None:
-    assert {name for name, n in shown_groups(counts).items() if n is None} == set(hidden)
-
-
-def test_the_unknown_are_hidden_last_because_each_trait_shows_their_number() -> None:
-    counts = {"a": 4, "b": 50, UNKNOWN: 12, "c": 30}
-    assert shown_groups(counts) == {"a": None, "b": 50, UNKNOWN: 12, "c": None}
-    assert shown_groups({"a": 4, UNKNOWN: 30}) == {"a": None, UNKNOWN: None}
-    assert shown_groups({"a": 40, "b": 50, UNKNOWN: 4}) == {"a": None, "b": 50, UNKNOWN: None}
-
-
 NAMES = st.text(max_size=2) | st.just(UNKNOWN)
 
 

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from workbook.errors import CannotSubtract
 from workbook.pipelines.share_holders import us_positions, us_share_holders
 from workbook.sinks.store import Store
-from workbook.tables.changes import DELETED, GROUP_BUCKET
+from workbook.tables.changes import DELETED
 from workbook.tables.ktable import KTable, collect_set, count, fold, ktable, sum_of
 from workbook.tables.state import unpacked
 
@@ -67,22 +67,6 @@ def test_a_client_holds_what_is_open_and_us(feed: Feed, tmp_path: Path) -> None:
     # It stops to be a US share: the filter makes a delete of it.
     assert holdings(send(feed, ("2", "Bob", "SAP", 5, "XETRA"))) == {"Bob": GONE}
     assert len(store) == 0
-
-
-def test_per_update_shows_each_removal_and_each_addition(feed: Feed) -> None:
-    feed.start(lambda rows: us_share_holders(rows, per_update=True))
-    send(feed, BOB_1)
-    moves = [("1", to, "AAPL", 10, "NASDAQ") for to in ("Al", "Cy")]
-    told = send(feed, *moves, BOB_2)
-    steps = [(r["client"], r["change"], r["position"], r["positions"]) for r in told]
-    assert steps == [
-        ("Al", "add", "1", ["1"]),
-        ("Al", "remove", "1", None),
-        ("Bob", "remove", "1", None),
-        ("Bob", "add", "2", ["2"]),
-        ("Cy", "add", "1", ["1"]),
-    ]
-    assert [row["deleted"] for row in told] == [False, True, True, False, False]
 
 
 def test_all_aggregates_agree_with_arithmetic(feed: Feed) -> None:
@@ -170,25 +154,6 @@ def test_rows_without_a_key_and_filters_without_an_answer(spark: SparkSession) -
     packs = both._packed(["position", "client"], F.lit(0), F.lit(False), squeeze=True).collect()
     kept = pl.concat([unpacked(row["rows"]) for row in packs])
     assert sorted(kept["position"]) == ["3", "4", "5"]  # every part of a key is needed
-
-
-def test_rows_and_groups_are_spread_over_the_buckets(spark: SparkSession) -> None:
-    rows = [(str(n), f"c{n}", "F", 1, "NYSE", False, n) for n in range(60)]
-    table = ktable(spark.createDataFrame(rows, SCHEMA), key="position", buckets=4)
-    bucket = F.crc32(F.col("client").cast("binary"))
-    packs = table._packed(["position", "client"], bucket, table.gone, squeeze=True).collect()
-    assert {row["bucket"] for row in packs} == {0, 1, 2, 3}
-    found = pl.concat([unpacked(row["rows"]) for row in packs])
-    assert sorted(found["position"].cast(pl.Int64)) == list(range(60))
-    assert found[GROUP_BUCKET].n_unique() == 60  # a bucket of groups is chosen in the same way
-
-
-def test_a_row_that_loses_its_group_leaves_it(feed: Feed) -> None:
-    feed.start(lambda rows: ktable(rows, key="position").group_by("client").aggregate(n=count()))
-    assert [row["n"] for row in send(feed, BOB_1, BOB_2, AL_3)] == [1, 2]
-    [told] = send(feed, ("2", None, "AAPL", 5, "NASDAQ"))
-    assert (told["client"], told["n"]) == ("Bob", 1)
-    assert send(feed, ("2", None, "AAPL", 6, "NASDAQ")) == []
 
 
 @pytest.mark.parametrize(

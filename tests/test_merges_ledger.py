@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from msgspec.structs import replace
 
-from workbook.streams.events.merged import Merged, combine, merged
+from workbook.streams.events.merged import Merged
 from workbook.streams.events.visits import OrderMessage, TrackingMessage
 from workbook.streams.ledgers.merges import MEANINGS, MergeLedger, MergeVerdict
 
@@ -15,8 +15,8 @@ A1, A2 = TrackingMessage(1, "a", 10, "/"), TrackingMessage(2, "a", 20, "/cart")
 A_ORDER = OrderMessage(1, "a", 30, "o1", 500)
 B1 = TrackingMessage(3, "b", 15, "/")
 LONE = OrderMessage(2, "x", 15, "o2", 700)
-A = combine(combine(merged(A1), merged(A2)), merged(A_ORDER))
-B, X = merged(B1), merged(LONE)
+A = Merged("a", (A1, A2), (A_ORDER,))
+B, X = Merged("b", (B1,)), Merged("x", (), (LONE,))
 ALL = [(0, A), (1, B)]
 PARTITIONS = {"a": 0, "b": 1, "x": 0}
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 
-from workbook.pipelines.page_views.counts import page_views, views_per_second
+from workbook.pipelines.page_views.counts import page_views
 from workbook.pipelines.page_views.metrics import metric_records
 from workbook.sources.formats import CLICKS
 from workbook.streams.events.clicks import Click, ClickType
@@ -50,14 +50,6 @@ def parsed(spark: SparkSession, *values: Click | bytes | None) -> DataFrame:
 def test_spark_counts_accepted_page_views_only(spark: SparkSession) -> None:
     counted = page_views(parsed(spark, *MIXED, b"junk", None)).collect()
     assert {row["name"]: row.views for row in counted} == {"home": 2, "shoes": 1}
-
-
-def test_views_are_counted_per_second_without_what_was_rejected(spark: SparkSession) -> None:
-    pages = [replace(CLICK, event_id=n, timestamp=ARRIVAL + n % 5 * 1000) for n in range(40)]
-    action = replace(CLICK, click_type=ClickType.ACTION)
-    found = views_per_second(parsed(spark, *pages, action, click("home", timestamp=IN_2099)))
-    seconds = {row.second: row.views for row in found.collect()}
-    assert seconds == {ARRIVAL // 1000 + second: 8 for second in range(5)}
 
 
 @pytest.mark.parametrize("events", [True, False])

@@ -99,18 +99,6 @@ def test_a_checkpoint_that_executors_cannot_reach_is_refused(
 
 
 @pytest.mark.usefixtures("nothing_starts")
-@pytest.mark.parametrize(
-    ("words", "came"),
-    [([], "without --out"), (["--out", "holders", "--store", "a.db"], "with --store")],
-)
-def test_a_table_that_would_be_nowhere_is_refused(
-    words: list[str], came: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    said = refused(capsys, "run", "share_holders", "--no-store", *words)
-    assert f"Expected --no-store with --out alone, but got it {came}" in said
-
-
-@pytest.mark.usefixtures("nothing_starts")
 def test_a_checkpoint_on_a_place_without_permission_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -216,7 +204,7 @@ def help_of(*words: str) -> str:
         ("generate clicks", 13),
         ("generate positions", 11),
         ("run page_views", 11),
-        ("run share_holders", 11),
+        ("run share_holders", 10),
         ("store", 1),
         ("metrics", 2),
         ("crash page_views", 4),

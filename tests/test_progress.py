@@ -2,7 +2,6 @@
 
 import json
 from datetime import UTC, datetime
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -188,13 +187,3 @@ def test_a_topic_isn_t_merged_with_itself() -> None:
     merge = SYSTEMS["event_time_merge"]
     with pytest.raises(WorkbookError, match="two topics to merge, but --in and --orders are both"):
         merge.check(merge.options(["--in", "orders"]))
-
-
-def test_offsets_of_one_s_own_don_t_count_where_a_checkpoint_has_begun(tmp_path: Path) -> None:
-    merge = SYSTEMS["event_time_merge"]
-    words = ["--from-offsets", '{"tracking":{"0":1},"orders":{"0":1}}', "--checkpoint"]
-    merge.check(merge.options([*words, str(tmp_path)]))
-    (tmp_path / "0" / "offsets").mkdir(parents=True)
-    (tmp_path / "0" / "offsets" / "0").write_text("v1")
-    with pytest.raises(WorkbookError, match="a checkpoint that hasn't begun with --from-offsets"):
-        merge.check(merge.options([*words, str(tmp_path)]))

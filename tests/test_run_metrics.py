@@ -3,13 +3,10 @@
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import psutil
 import pytest
 from confluent_kafka import Producer
@@ -17,20 +14,9 @@ from labs import end, read_until, until, workbook
 
 from workbook.cli.results import LINES
 from workbook.cli.screen import Writes
-from workbook.errors import TopicMissing
-from workbook.kafka.readers import read_dead_letters
-from workbook.kafka.require import require_topic
-from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.metrics import NOT_A_METRIC
-from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.metrics import read_metrics
-from workbook.streams.stream_producer import StreamProducer
-from workbook.topics import Topic, new_topic
+from workbook.topics import Topic
 
-COUNT = 4000
-STREAM = ClickStream(
-    seed=7, rate=200, partitions=2, bad_share=0.05, late_share=0.1, late_by_ms=3000
-)
 MakeTopic = Callable[..., Topic]
 
 
@@ -42,63 +28,9 @@ def produce(broker: Any, topic: Topic, *records: tuple[bytes | None, bytes | Non
     assert producer.flush(20) == 0
 
 
-def send_half(broker: Any, topic: Topic, first: int) -> pd.DataFrame:
-    """Send half of the clicks, and return the facts about them.
-
-    They happen in the seconds before now. Clicks of the past that are sent to a query which has
-    been idle for ten seconds would be too late, on a slow machine only.
-    """
-    stream = STREAM.ending_by(int(time.time() * 1000), first + COUNT // 2)
-    with StreamProducer(broker.client_config(), topic.name) as producer:
-        producer.send_block(stream.block(first, first + COUNT // 2))
-    return stream.expected(first, first + COUNT // 2)
-
-
 def without_waits(text: str) -> list[str]:
     """The lines but those that announce what takes longer on a busy machine."""
     return [line for line in text.splitlines() if not line.endswith(" ...")]
-
-
-def written(broker: Any, topic: Topic) -> dict[int, int]:
-    """What a reader knows who keeps the last metric of each second."""
-    metrics = read_metrics(broker.client_config(), topic.name)
-    return {int(row.second): int(row.views) for row in metrics.itertuples()}
-
-
-@pytest.mark.slow
-def test_metrics_are_exact_across_ctrl_c_and_a_restart(
-    broker: Any, topic: MakeTopic, tmp_path: Path
-) -> None:
-    clicks, metrics = topic("clicks", partitions=2), new_topic("metrics", "test-run")
-    command = (
-        *("run", "page_views", "--in", clicks.name, "--out", metrics.name),
-        *("--checkpoint", str(tmp_path / "mine")),
-    )
-    first = send_half(broker, clicks, 0)
-    process = workbook(*command)
-    read_until(process, "Its new checkpoint")
-    assert "messages/s" in read_until(process, ", lag 0, 2,")
-    said = end(process, signal.SIGINT)
-    assert f"Ended: {len(first):,} messages read from {clicks.name}" in said
-
-    sent = pd.concat([first, send_half(broker, clicks, COUNT // 2)])
-    now = int(time.time() * 1000)
-    closing = Click(COUNT, ClickType.PAGE, "/home", now + 280_000, "Firefox")
-    produce(broker, clicks, (None, closing.to_json()))
-    pages = sent[sent["reason"].isna() & (sent["click_type"] == ClickType.PAGE)]
-    expected = (pages["timestamp"] // 1000).value_counts().to_dict()
-    process = workbook(*command)
-    read_until(process, "It goes on where")
-    until(lambda: len(written(broker, metrics)) >= len(expected), "all seconds")
-    said = end(process, signal.SIGTERM)
-    assert f"Ended: {COUNT - len(first) + 1:,} messages read" in said
-    good = sum(expected.values())
-    assert f"{COUNT + 1:,} read = {good:,} counted + 1 in open seconds + 0 too late" in said
-
-    assert written(broker, metrics) == expected
-    letters = read_dead_letters(broker.client_config(), clicks.dead_letters.name)
-    once = letters.drop_duplicates(["partition", "offset"])
-    assert sorted(once["reason"]) == sorted(sent["reason"].dropna())
 
 
 def sparks() -> set[int]:
@@ -120,16 +52,6 @@ def test_sigterm_while_spark_starts_is_a_clean_end_too(topic: MakeTopic) -> None
     until(lambda: sparks() - before, "Spark's Java to begin")  # in a session of its own
     assert "Traceback" not in end(process, signal.SIGTERM)
     until(lambda: not sparks() - before, "Spark's Java to be gone")
-
-
-def test_a_topic_that_is_missing_is_an_error_and_makes_no_other(broker: Any) -> None:
-    out = new_topic("metrics", "test-missing")
-    process = workbook("run", "page_views", "--in", "nowhere", "--out", out.name)
-    said, _ = process.communicate(timeout=60)
-    assert (process.returncode, "Traceback" in said) == (1, False)
-    assert "Expected a topic 'nowhere'" in said
-    with pytest.raises(TopicMissing, match=out.name):
-        require_topic(broker.client_config(), out.name)
 
 
 def test_one_topic_for_two_purposes_is_an_error(topic: MakeTopic) -> None:
@@ -186,12 +108,6 @@ def test_a_topic_of_something_else_is_not_printed_record_by_record(
     assert line.startswith(f"{clicks.name}, partition 0, offset 0: {NOT_A_METRIC}; got key b'tab'")
     read_until(process, f"offset {LINES - 1}: ")
     assert end(process, signal.SIGINT) == "37 records were no metrics.\n"
-
-
-def test_a_reader_ends_by_itself_after_its_seconds(topic: MakeTopic) -> None:
-    process = workbook("metrics", topic("metrics").name, "--seconds", "0.1")
-    assert without_waits(process.communicate(timeout=60)[0]) == []
-    assert process.returncode == 0
 
 
 def test_a_closed_gate_lets_no_micro_batch_begin_to_write() -> None:

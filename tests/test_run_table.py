@@ -13,18 +13,12 @@ from labs import end, read_until, workbook
 
 from workbook.cli.main import main
 from workbook.kafka.broker import Broker
-from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
 from workbook.sinks.store import Store
 from workbook.spark.runner import Batch
 from workbook.streams.generators.positions import PositionStream
 from workbook.streams.ledgers.tables import TableLedger
-from workbook.streams.stream_producer import StreamProducer, generate
+from workbook.streams.stream_producer import generate
 from workbook.topics import Topic, new_compacted_topic, new_topic
-
-COUNT = 4000
-STREAM = PositionStream(
-    seed=3, rate=2000, partitions=2, positions=150, clients=40, bad_share=0.02, duplicate_share=0.02
-)
 
 
 def judged(expected: pd.DataFrame, rows: list[dict[str, Any]]) -> Any:
@@ -40,37 +34,6 @@ def caught_up(broker: Broker, store: Path, expected: pd.DataFrame) -> None:
             return
         assert time.monotonic() < deadline, str(verdict)
         time.sleep(0.2)
-
-
-@pytest.mark.slow
-def test_the_table_is_right_across_ctrl_c_and_a_restart(broker: Broker, tmp_path: Path) -> None:
-    topic = new_compacted_topic("positions", "test-run", partitions=2)
-    out, state = f"{topic.name}.holders", tmp_path / "state"
-    broker.create(topic)
-    config, stream = broker.client_config(), STREAM.ending_by(int(time.time() * 1000), COUNT)
-    generate(config, topic.name, stream, COUNT // 2)
-    command = (
-        *("run", "share_holders", "--in", topic.name, "--out", out),
-        *("--checkpoint", str(state), "--every", "0.5"),
-    )
-
-    first = workbook(*command)
-    read_until(first, "Ask its store meanwhile")
-    caught_up(broker, state / "store.db", stream.expected(0, COUNT // 2))
-    said = end(first, signal.SIGINT)
-    assert "clients hold US shares:" in said
-
-    with StreamProducer(config, topic.name) as producer:
-        producer.send_block(stream.block(COUNT // 2, COUNT))
-    second = workbook(*command)
-    read_until(second, "It goes on where")
-    caught_up(broker, state / "store.db", stream.expected(0, COUNT))
-    end(second, signal.SIGTERM)
-
-    known = latest_rows(read_messages(config, out))
-    assert judged(stream.expected(0, COUNT), list(known.values())).clean
-    letters = read_dead_letters(config, f"{topic.name}.dead-letters")
-    assert len(letters) == stream.expected(0, COUNT)["reason"].notna().sum() > 40
 
 
 def refused(*words: str) -> str:

@@ -2,21 +2,16 @@
 
 import json
 import time
-from argparse import Namespace
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from workbook.errors import WorkbookError
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.require import topic_ids
 from workbook.kafka.start_offsets import EARLIEST, HEADER, headers, look_up, where_to_begin
-from workbook.systems import SYSTEMS
-from workbook.systems.merge_run import where_to_start
 from workbook.topics import PREFIX, Topic
 
 Make = Callable[..., Topic]
@@ -170,37 +165,3 @@ def test_another_choice_decides_and_is_asked_once_a_partition(sink: Sink) -> Non
     found = look_up(sink.config, sink.visits.name, sink.topics, choose=choose)
     assert asked == [(4, 0, 10), (None, 0, 10), (EARLIEST, 0, 10), (None, 0, 10)]
     assert [list(of.values()) for of in found.offsets.values()] == [[1, 2], [3, 4]]
-
-
-def test_a_run_begins_where_it_is_asked_to_and_writes_nothing(sink: Sink, tmp_path: Path) -> None:
-    sink.say(0, 8, 8)
-    given = {sink.topics[0]: {0: 1, 1: EARLIEST}, sink.topics[1]: {0: 2, 1: -1}}
-    options = Namespace(
-        source=sink.topics[0], orders=sink.topics[1], out=sink.visits.name, from_offsets=given
-    )
-    assert where_to_start(sink.config, options, tmp_path) == (
-        f'{{"{sink.topics[0]}": {{"0": 1, "1": -2}}, "{sink.topics[1]}": {{"0": 2, "1": -1}}}}'
-    )
-    assert sink.found() == [[8, EARLIEST], [8, EARLIEST]]
-
-
-@pytest.mark.parametrize(
-    ("offsets", "says"),
-    [
-        ({0: 5}, "each partition of .*, 0 to 1, but got it for 0"),
-        ({0: 5, 1: 11}, "partition 1 of .*, up to its end at 10, .* but got 11"),
-        ({0: -3, 1: 5}, "partition 0 of .* but got -3"),
-    ],
-)
-def test_offsets_that_make_no_sense_are_refused(
-    sink: Sink, broker: Broker, offsets: dict[int, int], says: str
-) -> None:
-    options = Namespace(
-        checkpoint=None,
-        source=sink.topics[0],
-        orders=sink.topics[1],
-        out=sink.visits.name,
-        from_offsets={sink.topics[0]: {0: 0, 1: 10}, sink.topics[1]: offsets},
-    )
-    with pytest.raises(WorkbookError, match=says):
-        SYSTEMS["event_time_merge"].check_topics(broker, options)

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from pyspark.sql import SparkSession
 
 from workbook.errors import CannotGoOn, NoSuchState
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_messages
-from workbook.sinks.store import CachedStore, Store
+from workbook.sinks.store import Store
 from workbook.sinks.table_topic import TableTopic
 from workbook.spark.runner import Batch
 from workbook.topics import Topic
@@ -47,20 +46,6 @@ def test_rows_come_are_replaced_and_go(store: Store) -> None:
     assert [row["client"] for row in store.all()] == ["Al", "Zoë"]
     assert store.some(1) == [{"client": "Al", "tickers": ["AAPL"]}]
     assert len(store) == 2
-
-
-def test_a_cached_store_gives_the_same_objects_for_what_has_not_changed(store: Store) -> None:
-    cached = CachedStore(store)
-    assert cached() == []
-    store.write(changes(("Bob", ["IBM"]), ("Al", ["AAPL"])), Batch("query", 0))
-    before = cached()
-    assert before == cached() == store.all()
-    store.write(changes(("Bob", ["F"]), ("Zoë", ["F"])), Batch("query", 1))
-    after = cached()
-    assert after == store.all()
-    assert [row is before[0] for row in after] == [True, False, False]
-    store.write(changes(("Al", None)), Batch("query", 2))
-    assert cached() == after[1:]
 
 
 def test_a_micro_batch_that_comes_again_is_left_out(store: Store) -> None:
@@ -149,42 +134,17 @@ def records(broker: Broker, topic: str) -> list[tuple[bytes | None, object]]:
     return [(m.key(), None if m.value() is None else json.loads(m.value())) for m in messages]
 
 
-def test_the_rows_of_a_micro_batch_are_sent_by_spark_and_handed_on(
-    broker: Broker, spark: SparkSession, topic: Callable[..., Topic]
-) -> None:
-    name = topic("holders").name
-    out = TableTopic(broker.client_config(), name, "client").on_executors()
-    rows = changes(("Bob", ["IBM"]), ("Al", None), ("Zoë", ["F", "IBM"]))
-    batch = spark.createDataFrame(rows).repartition(2)
-    handed_on = out.through(batch, Batch("query", 0))
-    assert (out.written, records(broker, name)) == (0, []), "before they are computed"
-    found = handed_on.toArrow()
-    assert found.sort_by("client").to_pylist() == rows.sort_by("client").to_pylist()
-    assert out.written == 3
-    sent = sorted(records(broker, name), key=lambda record: record[0] or b"")
-    assert sent == [
-        (b"Al", None),
-        (b"Bob", {"client": "Bob", "tickers": ["IBM"]}),
-        ("Zoë".encode(), {"client": "Zoë", "tickers": ["F", "IBM"]}),
-    ]
-
-
-def test_a_keys_rows_keep_their_order_across_what_a_task_is_given_at_a_time(
-    broker: Broker, spark: SparkSession, topic: Callable[..., Topic]
+def test_the_rows_of_a_micro_batch_are_sent_a_key_s_in_their_order(
+    broker: Broker, topic: Callable[..., Topic]
 ) -> None:
     name = topic("holders").name
     out = TableTopic(broker.client_config(), name, "client")
-    rows = changes(("Bob", ["C"]), ("Bob", None), ("Bob", ["B"]))
-    batch = spark.createDataFrame(rows.append_column("step", [[2, 0, 1]])).coalesce(1)
-    setting = "spark.sql.execution.arrow.maxRecordsPerBatch"
-    usual = spark.conf.get(setting)
-    spark.conf.set(setting, 1)
-    try:
-        assert out.on_executors().through(batch, Batch("query", 0)).count() == 3
-    finally:
-        spark.conf.set(setting, usual)
+    rows = changes(("Bob", ["C"]), ("Bob", None), ("Bob", ["B"]), ("Zoë", ["F", "IBM"]))
+    out.write(rows.append_column("step", [[2, 0, 1, 0]]), Batch("query", 0))
+    assert out.written == 4
     assert records(broker, name) == [
         (b"Bob", None),
         (b"Bob", {"client": "Bob", "tickers": ["B"]}),
         (b"Bob", {"client": "Bob", "tickers": ["C"]}),
+        ("Zoë".encode(), {"client": "Zoë", "tickers": ["F", "IBM"]}),
     ]

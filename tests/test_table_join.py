@@ -116,39 +116,6 @@ def test_a_filtered_table_is_joined_with_the_whole_one(feed: Feed) -> None:
     assert committed(commit("a", 1, 9), commit("a", 2, 99, "x")) == [[1, 9, 99], []]
 
 
-def test_a_tombstone_has_the_newest_time(feed: Feed) -> None:
-    def timed(rows: DataFrame) -> DataFrame:
-        at = rows.withColumn("at", F.col("offset") * 10)  # a tombstone has one, as every record
-        commits = ktable(at, LEFT_KEY, where="kind = 'commit'", columns=["committed", "at"])
-        members = ktable(at, RIGHT_KEY, where="kind = 'member'", columns=["data", "at"])
-        return commits.join(members, "group", "offsets", "members", newest="at")
-
-    feed.start(timed)
-    first = send(feed, commit("a", 0, 1), commit("a", 1, 1), member("a", "m", b"m"))["a"]
-    assert (first["at"], [row["at"] for row in first["offsets"]]) == (20, [0, 10])
-    second = send(feed, commit("a", 1, None))["a"]
-    assert (second["at"], [row["at"] for row in second["offsets"]]) == (30, [0])
-    gone = send(feed, commit("a", 0, None), member("a", "m", None))["a"]
-    assert gone == {"at": 50, "offsets": [], "members": [], "deleted": True}
-
-
-def test_an_inner_join_is_a_deleted_column_also_of_thousands_of_groups(feed: Feed) -> None:
-    lacking = F.expr("0 IN (size(offsets), size(members))")
-    feed.start(lambda rows: joined(branches(rows)).withColumn("deleted", lacking))
-    groups = [f"g{n}" for n in range(5_000)]
-    emitted = send(
-        feed,
-        *(commit(group, 0, n) for n, group in enumerate(groups)),
-        *(member(group, "m", group.encode()) for group in groups[1:]),
-    )
-    assert [group for group, row in emitted.items() if row["deleted"]] == ["g0"]
-    expected = {g: ([(0, n)], [("m", g.encode())]) for n, g in enumerate(groups)}
-    assert seen(emitted) == expected | {"g0": ([(0, 0)], [])}
-    emitted = send(feed, *(commit(group, 0, None) for group in groups[1:]))
-    assert all(row["deleted"] for row in emitted.values())
-    assert len(emitted) == 4_999
-
-
 @pytest.mark.parametrize(("tables", "reads"), [(branches, 1), (apart, 2)])
 def test_branches_of_one_changelog_are_read_in_one_pass(
     spark: SparkSession, tables: Callable[[DataFrame], tuple[KTable, KTable]], reads: int

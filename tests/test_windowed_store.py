@@ -47,12 +47,6 @@ def found(store: WindowedStore) -> list[tuple[int, str, bytes]]:
     return [((start - NOW) // MINUTE, row["group"], row["details"]) for start, row in store.all()]
 
 
-def test_the_steps_of_a_group_are_taken_in_their_order(store: WindowedStore) -> None:
-    rows = changes(("a", NOW, b"last"), ("a", NOW, b"first"))
-    store.write(rows.append_column("step", pa.array([1, 0])), Batch("q", 0))
-    assert found(store) == [(0, "a", b"last")]
-
-
 def test_rows_without_a_time_are_left_out_and_counted_once(store: WindowedStore) -> None:
     rows = changes(("a", None, b"1"), ("b", -1, b"1"), ("c", -(2**63), b"1"), ("d", NOW, b"1"))
     store.write(rows, Batch("q", 0))
@@ -96,17 +90,6 @@ def filled(store: WindowedStore) -> WindowedStore:
         Batch("q", 0),
     )
     return store
-
-
-def starts(windows: list[tuple[int, dict[str, Any]]]) -> list[int]:
-    return [(start - NOW) // MINUTE for start, _ in windows]
-
-
-def test_fetch_includes_the_windows_that_begin_at_both_ends(filled: WindowedStore) -> None:
-    assert starts(filled.fetch("a", NOW + MINUTE, NOW + 2 * MINUTE)) == [1, 2]
-    assert starts(filled.fetch("a", NOW + 1, NOW + 2 * MINUTE - 1)) == [1]  # starts count, not ends
-    assert starts(filled.fetch("a", NOW + 2 * MINUTE, NOW)) == []
-    assert starts(filled.fetch("c", 0, 2**62)) == []
 
 
 def test_bytes_come_back_as_they_were(tmp_path: Path) -> None:

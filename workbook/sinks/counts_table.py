@@ -1,6 +1,5 @@
 """Add each micro-batch's counts to a table in PostgreSQL, exactly once."""
 
-import io
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,13 +13,12 @@ from typing import Any, TypeVar
 import psycopg
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 from psycopg import sql
 from psycopg.rows import dict_row
 
 from workbook.errors import CannotGoOn, DatabaseUnreachable
 from workbook.sinks.once import OnceSink
-from workbook.sinks.postgres import Limited, connect, require_rights, words
+from workbook.sinks.postgres import Limited, connect, copy_rows, require_rights, words
 from workbook.sinks.table_topic import TableTopic
 from workbook.sinks.viewers import GROUPS, VIEWERS, add_sketches
 from workbook.spark.checkpoint_files import planned_ends
@@ -211,10 +209,7 @@ class CountsTable(OnceSink):
         counts = rows.group_by(by).aggregate([("count", "sum")])
         added = counts.select([*by, "count_sum"]).filter(pc.greater(counts["count_sum"], 0))
         connection.execute("CREATE TEMP TABLE added (LIKE counts_by_generation) ON COMMIT DROP")
-        csv = io.BytesIO()
-        pyarrow.csv.write_csv(added, csv, pyarrow.csv.WriteOptions(include_header=False))
-        with connection.cursor().copy("COPY added FROM STDIN (FORMAT csv)") as copy:
-            copy.write(csv.getvalue())
+        copy_rows(connection, "added", added)
         connection.execute(
             "INSERT INTO counts_by_generation AS counts SELECT * FROM added "
             "ON CONFLICT (ad, day, type, source, generation) "

@@ -5,7 +5,6 @@ a range is in the tables as a whole or not at all. The counts have a generation 
 LEGACY: no row that the live query or a replay has written is changed. Readers add them up.
 """
 
-import io
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,12 +16,11 @@ from typing import Any, NamedTuple
 import psycopg
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 from pyspark.sql import DataFrame
 
 from workbook.errors import CannotGoOn, DatabaseUnreachable
 from workbook.sinks.counts_table import create_tables
-from workbook.sinks.postgres import Limited, connect, words
+from workbook.sinks.postgres import Limited, connect, copy_rows, words
 from workbook.sources.token_ranges import Ring
 
 LEGACY = -1
@@ -55,8 +53,6 @@ class Progress:
     finished: int
     migrated: int
     rejected: int
-    attempts: int
-    """The most attempts of a range."""
 
 
 class Migration:
@@ -115,8 +111,8 @@ class Migration:
     def progress(self) -> Progress:
         """Return how far the migration is."""
         [row] = self.ask(
-            "SELECT count(*), count(finished), sum(migrated)::bigint, sum(rejected)::bigint, "
-            "max(attempts) FROM ranges WHERE source = %s",
+            "SELECT count(*), count(finished), sum(migrated)::bigint, sum(rejected)::bigint "
+            "FROM ranges WHERE source = %s",
             self.source,
         )
         return Progress(*(number or 0 for number in row))
@@ -191,10 +187,10 @@ class Migration:
         bad = rows.filter(pc.is_valid(rows["reason"]))
         old = rows.filter(pc.is_null(rows["reason"]))
         generation = pa.array([LEGACY] * len(old), pa.int64())
-        _copy(connection, "old", old.select(_KEY).append_column("generation", generation)
+        copy_rows(connection, "old", old.select(_KEY).append_column("generation", generation)
               .append_column("count", old["count"]))  # fmt: skip
         source = pa.array([self.source] * len(bad), pa.string())
-        _copy(connection, "bad", bad.select(_LETTER).add_column(0, "source", source))
+        copy_rows(connection, "bad", bad.select(_LETTER).add_column(0, "source", source))
         return {"migrated": len(old), "rejected": len(bad)}
 
     def _commit(
@@ -303,10 +299,3 @@ def _require_same(begun: date | None, before: date | None) -> None:
             f"--before {before}. Leave it out; or add --again, which deletes what was migrated and "
             "starts from the beginning."
         )
-
-
-def _copy(connection: Limited, table: str, rows: pa.Table) -> None:
-    csv = io.BytesIO()
-    pyarrow.csv.write_csv(rows, csv, pyarrow.csv.WriteOptions(include_header=False))
-    with connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)") as copy:
-        copy.write(csv.getvalue())

@@ -1,10 +1,13 @@
 """Connect to PostgreSQL so that nothing waits for ever, even if the server is silent."""
 
+import io
 import re
 from pathlib import Path
 from typing import Any
 
 import psycopg
+import pyarrow as pa
+import pyarrow.csv
 from psycopg import sql
 from psycopg.abc import RV, PQGen
 
@@ -59,6 +62,14 @@ def connect(url: str, schema: str, limit: float, lock: float = 10.0) -> Limited:
     connection.execute("SET idle_in_transaction_session_timeout = '30s'")  # of a frozen run
     connection.allow(limit)
     return connection
+
+
+def copy_rows(connection: Limited, table: str, rows: pa.Table) -> None:
+    """Copy rows into a table that has their columns, in their order."""
+    csv = io.BytesIO()
+    pyarrow.csv.write_csv(rows, csv, pyarrow.csv.WriteOptions(include_header=False))
+    with connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT csv)") as copy:
+        copy.write(csv.getvalue())
 
 
 _MADE = re.compile(r"CREATE (?:TABLE IF NOT EXISTS|OR REPLACE VIEW) (\w+)")

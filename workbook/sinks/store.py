@@ -1,7 +1,6 @@
 """Keeps a table in SQLite (WAL mode), which other processes may read while a query writes it."""
 
 import sqlite3
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +42,6 @@ CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
         """Return every row, in the order of the keys."""
         return self._rows("SELECT value FROM store ORDER BY key")
 
-    def texts(self) -> list[tuple[str, str]]:
-        """Return every key with its row as JSON, in the order of the keys."""
-        return self._reader().execute("SELECT key, value FROM store ORDER BY key").fetchall()
-
-    def version(self) -> tuple[int, int]:
-        """Return numbers of this thread that change once somebody else has written."""
-        found = self._reader().execute("PRAGMA data_version").fetchone()
-        return threading.get_ident(), int(found[0])
-
     def some(self, most: int) -> list[dict[str, Any]]:
         """Return the first ``most`` rows in the order of the keys."""
         return self._rows("SELECT value FROM store ORDER BY key LIMIT ?", most)
@@ -75,27 +65,3 @@ CREATE TABLE IF NOT EXISTS store (key TEXT PRIMARY KEY, value TEXT NOT NULL) WIT
         gone = [(key,) for key, value in last.items() if value is None]
         connection.executemany("INSERT OR REPLACE INTO store VALUES (?, ?)", kept)
         connection.executemany("DELETE FROM store WHERE key = ?", gone)
-
-
-class CachedStore:
-    """Returns a store's rows, as ``Store.all`` does, but parses only those that have changed.
-
-    A row that hasn't changed is the same object as before, so don't modify it.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store, self._version = store, (0, 0)
-        self._texts: dict[str, str] = {}
-        self._rows: dict[str, dict[str, Any]] = {}
-
-    def __call__(self) -> list[dict[str, Any]]:
-        """Return every row, in the order of the keys."""
-        version = self._store.version()
-        if version == self._version:
-            return [*self._rows.values()]
-        texts = dict(self._store.texts())
-        changed = [key for key, text in texts.items() if self._texts.get(key) != text]
-        read = dict(zip(changed, rows_of_json([texts[key] for key in changed]), strict=True))
-        self._rows = {key: read[key] if key in read else self._rows[key] for key in texts}
-        self._texts, self._version = texts, version
-        return [*self._rows.values()]

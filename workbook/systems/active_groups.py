@@ -40,12 +40,6 @@ class ActiveGroups(TableSystem):
         Option("--store", path, "a file for the groups; windows beside it", "in the checkpoint"),
     )
 
-    def check(self, options: Namespace) -> None:
-        from workbook.systems.preflight import require_store
-
-        if options.store:
-            require_store(Path(options.store))
-
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [compacted(options.out)] if options.out else []
 
@@ -54,7 +48,6 @@ class ActiveGroups(TableSystem):
 
         from workbook.kafka.offsets import EndOffsets
         from workbook.pipelines.active_groups import active_groups
-        from workbook.sinks.store import CachedStore
         from workbook.sinks.table_topic import TableTopic
         from workbook.sources.consumer_offsets import UNKNOWN, UNREADABLE, decode
         from workbook.sources.kafka import assigned_stream
@@ -69,7 +62,7 @@ class ActiveGroups(TableSystem):
         groups = active_groups(decoded).withColumn("details", F.col("details").cast("string"))
         store, windows = _stores(options, job.checkpoint)
         out = [TableTopic(config, options.out, "group")] if options.out else []
-        dashboard = Dashboard(CachedStore(store), EndOffsets(config))
+        dashboard = Dashboard(store.all, EndOffsets(config))
 
         def look() -> str:
             dashboard.look()

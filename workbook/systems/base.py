@@ -245,7 +245,14 @@ class System(ABC):
 
 
 class TableSystem(System):
-    """A system that keeps a table, and may write it to a compacted topic."""
+    """A system that keeps a table in a ``--store``, and may write it to a compacted topic."""
+
+    def check(self, options: Namespace) -> None:
+        """Refuse a store that can't be one."""
+        from workbook.systems.preflight import require_store
+
+        if options.store:
+            require_store(Path(options.store))
 
     def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse a checkpoint or a result topic that would make more or less than the table."""

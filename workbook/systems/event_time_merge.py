@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbook.errors import WorkbookError
 from workbook.sources.options import milliseconds
 from workbook.systems.base import GeneratedStream, Job, Read, Started, System
-from workbook.systems.options import Option, offsets_in_json, span, span_above_zero, topic, whole
+from workbook.systems.options import Option, span, span_above_zero, topic, whole
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
@@ -75,20 +75,19 @@ class EventTimeMerge(System):
         Option("--horizon", span, "how long its ssid is remembered then", default=HORIZON),
         Option("--max-lead", span_above_zero, "how far one topic may lead", "no limit"),
         Option("--idle-timeout", span_above_zero, "silence that frees the other topic", "never"),
-        Option("--from-offsets", offsets_in_json, "begin at these offsets", "where --out says"),
     )
 
     def begins(self, options: Namespace) -> str:
-        said = f"where the records of {options.out} say, with the first one where there are none"
-        return f"It starts {'at --from-offsets' if options.from_offsets else said}"
+        return (
+            f"It starts where the records of {options.out} say, with the first one where there are "
+            "none"
+        )
 
     def sources(self, options: Namespace) -> list[str]:
         return [options.source, options.orders]
 
     def check(self, options: Namespace) -> None:
-        """Refuse options that don't fit together, and offsets that wouldn't count."""
-        from workbook.spark import checkpoints
-
+        """Refuse options that don't fit together."""
         if options.source == options.orders:
             raise WorkbookError(
                 f"Expected two topics to merge, but --in and --orders are both {options.source!r}."
@@ -98,24 +97,13 @@ class EventTimeMerge(System):
                 "Expected --max-lead with --idle-timeout, since only a topic that was read to its "
                 "end can be idle: the clamped source knows that. Add --max-lead '10 seconds'."
             )
-        given = options.from_offsets
-        if given and options.checkpoint and checkpoints.begun(Path(options.checkpoint)):
-            raise WorkbookError(
-                f"Expected a checkpoint that hasn't begun with --from-offsets, but "
-                f"{options.checkpoint} has offsets of its own. Name another --checkpoint."
-            )
-        if given is not None and set(given) != set(self.sources(options)):
-            raise WorkbookError(
-                f"Expected --from-offsets for {' and '.join(self.sources(options))}, but got "
-                f"{' and '.join(given) or 'none'}."
-            )
 
     def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse topics that aren't partitioned alike, or have got more partitions meanwhile."""
         from workbook.errors import TopicMissing
         from workbook.kafka.partitioning import require_alike, require_partitions
         from workbook.spark.checkpoint_files import last_read
-        from workbook.systems.merge_run import is_of_a_visit, require_offsets
+        from workbook.systems.merge_run import is_of_a_visit
 
         config = broker.client_config()
         number = require_alike(config, self.sources(options), is_of_a_visit)
@@ -123,8 +111,6 @@ class EventTimeMerge(System):
             known = last_read(Path(options.checkpoint) / "0", source)
             if known and known[0]:
                 require_partitions(config, [source], len(known[0]))
-        if options.from_offsets is not None:
-            require_offsets(config, options.from_offsets, number)
         try:
             require_partitions(config, [options.out], number)
         except TopicMissing:

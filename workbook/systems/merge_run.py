@@ -1,6 +1,5 @@
 """Of a merge of two topics: where it begins, what is refused before, and where its clocks are."""
 
-import json
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,9 +9,8 @@ from typing import Any
 import pyarrow as pa
 from confluent_kafka import Message
 
-from workbook.errors import Rejected, WorkbookError
-from workbook.kafka.offsets import partition_offsets
-from workbook.kafka.start_offsets import EARLIEST, look_up
+from workbook.errors import Rejected
+from workbook.kafka.start_offsets import look_up
 from workbook.pipelines.event_time_merge.columns import SUMS
 from workbook.spark import checkpoints
 from workbook.spark.runner import Batch, Sink
@@ -22,11 +20,9 @@ from workbook.systems.base import Shown, utc
 
 
 def where_to_start(config: dict[str, str], options: Namespace, checkpoint: Path) -> str:
-    """Return where to begin without a checkpoint: as asked, or as the last merged visits say."""
+    """Return where to begin without a checkpoint: as the last merged visits say."""
     if checkpoints.begun(checkpoint):
         return "earliest"  # not asked: the checkpoint says where
-    if options.from_offsets:
-        return json.dumps(options.from_offsets)
     found = look_up(config, options.out, [options.source, options.orders])
     for note in found.notes:
         print(f"Something may be lost. {note}", flush=True)
@@ -40,25 +36,6 @@ def is_of_a_visit(record: Message) -> bool:
     except Rejected:
         return False
     return not isinstance(message, Heartbeat)
-
-
-def require_offsets(
-    config: dict[str, str], given: Mapping[str, Mapping[int, int]], partitions: int
-) -> None:
-    """Refuse offsets that no query can begin with, before Spark starts."""
-    for name, offsets in given.items():
-        if {*offsets} != {*range(partitions)}:
-            raise WorkbookError(
-                f"Expected --from-offsets for each partition of {name}, 0 to {partitions - 1}, "
-                f"but got it for {', '.join(map(str, sorted(offsets))) or 'none'}."
-            )
-        for place in partition_offsets(config, name):
-            if not EARLIEST <= (offset := offsets[place.partition]) <= place.end:
-                raise WorkbookError(
-                    f"Expected in --from-offsets an offset that partition {place.partition} of "
-                    f"{name} has, up to its end at {place.end}, or -2 for the first record or -1 "
-                    f"for the end, but got {offset}."
-                )
 
 
 class Clocks(Sink):

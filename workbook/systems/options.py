@@ -1,6 +1,5 @@
 """The options that every system has; a wrong text is refused before anything is started."""
 
-import json
 import os
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
@@ -76,18 +75,6 @@ def day(text: str) -> date:
         raise ArgumentTypeError(f"expected a day such as 2026-06-01, but got {text!r}") from None
 
 
-def offsets_in_json(text: str) -> dict[str, dict[int, int]]:
-    """Read offsets by topic and partition: ``{"clicks": {"0": 23}}``."""
-    try:
-        return {
-            str(t): {int(p): int(o) for p, o in of.items()} for t, of in json.loads(text).items()
-        }
-    except (ValueError, AttributeError, TypeError):
-        raise ArgumentTypeError(
-            f'expected offsets like {{"tracking":{{"0":23}}}}, but got {text!r}'
-        ) from None
-
-
 def span(text: str, least: int = 0) -> str:
     """Read a time of at least ``least`` ms and write it as Spark understands it."""
     try:
@@ -105,7 +92,7 @@ def span_above_zero(text: str) -> str:
 _SHOWN_AS: dict[Any, str] = {
     positive: "NUMBER", float: "NUMBER", whole: "N", int: "N", topic: "TOPIC", path: "PATH",
     port: "PORT", day: "DAY",
-    span: "TIME", span_above_zero: "TIME", offsets_in_json: "JSON",
+    span: "TIME", span_above_zero: "TIME",
 }  # fmt: skip
 """What help shows in the place of a value, by the function that reads it; else NAME."""
 

@@ -6,7 +6,6 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbook.errors import WorkbookError
 from workbook.systems.base import GeneratedStream, Job, Read, Shown, Started, TableSystem
 from workbook.systems.options import Option, path, topic, whole
 from workbook.topics import Topic, compacted
@@ -45,22 +44,7 @@ class ShareHolders(TableSystem):
     own = (
         Option("--out", topic, "a compacted topic for who holds what", "none; the store alone"),
         Option("--store", path, "a file for the store", "store.db in the checkpoint"),
-        Option(
-            "--no-store", None, "with --out: executors write it", "a store, which the driver writes"
-        ),
     )
-
-    def check(self, options: Namespace) -> None:
-        from workbook.systems.preflight import require_store
-
-        if options.no_store and (options.store or not options.out):
-            came = "with --store" if options.store else "without --out"
-            raise WorkbookError(
-                f"Expected --no-store with --out alone, but got it {came}: the table must be kept "
-                "somewhere. Name a topic by --out, or leave --no-store out."
-            )
-        if options.store:
-            require_store(Path(options.store))
 
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [compacted(options.out, partitions)] if options.out else []
@@ -78,13 +62,9 @@ class ShareHolders(TableSystem):
             raw, columns = timed(read(options.source)), share_holders.REQUIRED_COLUMNS
             return share_holders.us_share_holders(POSITIONS.parse(raw, letters, columns))
 
-        topic = options.out and TableTopic(config, options.out, "client", dead_letters=letters)
-        if options.no_store:
-            sink, said = topic.on_executors(), f"Who holds what: {options.out}."
-            running = job.query(holders, [sink])
-            return Started(running, [sink], lambda: Shown((), ()), lambda: [said])
         store = Store(Path(options.store or job.checkpoint / "store.db").absolute(), "client")
-        sinks = [topic, store] if topic else [store]
+        out = [TableTopic(config, options.out, "client", letters)] if options.out else []
+        sinks = [*out, store]
         running = job.query(holders, sinks)
         return Started(running, sinks, lambda: _shown(store), lambda: _summary(store), store.path)
 

@@ -128,7 +128,16 @@ class Elements(Aggregate):
 
 @dataclass(frozen=True)
 class Fold(Aggregate):
-    """Two Python functions, as ``fold`` says; their state is the value, and its number of rows."""
+    """Aggregate by any two functions ``(value, row) -> value`` from ``start``; slow: plain Python.
+
+    Both are called for every update of the changelog, in the order of its offsets, an update's old
+    row first; so the value is the same whether results are asked ``per_update`` or not. As in Kafka
+    Streams, None means that there is nothing: the adder begins at ``start`` again, and the
+    subtractor is not called. So does a group without rows.
+
+    ``kind`` is Spark's type of the value; a set is shown as a sorted list, None last. A group whose
+    value is None or holds nothing is emitted as deleted. NaN can't be stored: JSON lacks it.
+    """
 
     adder: Callable[[Any, Mapping[str, Any]], Any]
     subtractor: Callable[[Any, Mapping[str, Any]], Any]
@@ -193,26 +202,4 @@ def _old(table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
     return changes.clear() if held is None else held.select(changes.columns)
 
 
-# --- their names ------------------------------------------------------------------------------
-
-
-count, sum_of, collect_set = Count, Total, Elements
-
-
-def fold(
-    adder: Callable[[Any, Mapping[str, Any]], Any],
-    subtractor: Callable[[Any, Mapping[str, Any]], Any],
-    start: Any,
-    returns: str,
-) -> Aggregate:
-    """Aggregate by any two functions ``(value, row) -> value`` from ``start``; slow: plain Python.
-
-    Both are called for every update of the changelog, in the order of its offsets, an update's old
-    row first; so the value is the same whether results are asked ``per_update`` or not. As in Kafka
-    Streams, None means that there is nothing: the adder begins at ``start`` again, and the
-    subtractor is not called. So does a group without rows.
-
-    ``returns`` is Spark's type of the value; a set is shown as a sorted list, None last. A group
-    whose value is None or holds nothing is emitted as deleted. NaN can't be stored: JSON lacks it.
-    """
-    return Fold(adder, subtractor, start, returns)
+count, sum_of, collect_set, fold = Count, Total, Elements, Fold

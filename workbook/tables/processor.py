@@ -102,6 +102,3 @@ class Bucket(StatefulProcessor):
         kept = self._segments.getValue((name,))
         assert kept is not None, f"expected segment {name} in the state, but it is not there"
         return bytes(kept[0])
-
-    def close(self) -> None:
-        pass

@@ -2,11 +2,10 @@
 
 In order means: appended in the order of event time, which offsets alone don't promise.
 
-The same question as ``page_views.views_per_second``, which is Spark's native window. That one
-drops a page view behind its watermark without a word, and the watermark runs with the fastest
-partition. Here each partition has a clock, the newest event time that was read there. A second
-stays open until the slowest clock has passed it, and a later event is named by its offset, so that
-it can go to the dead letters.
+Spark's native window, as in chapter 02, drops a page view behind its watermark without a word, and
+the watermark runs with the fastest partition. Here each partition has a clock, the newest event
+time that was read there. A second stays open until the slowest clock has passed it, and a later
+event is named by its offset, so that it can go to the dead letters.
 """
 
 import secrets

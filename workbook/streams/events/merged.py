@@ -1,11 +1,10 @@
 """All messages of a visit in one: what the merge emits."""
 
 import json
-from collections.abc import Iterable
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import msgspec
-from msgspec.structs import asdict, astuple
+from msgspec.structs import asdict
 
 from workbook.streams.events.reasons import Reason
 from workbook.streams.events.visits import OrderMessage, TrackingMessage, VisitMessage
@@ -16,8 +15,6 @@ MERGED, CLOCK = "merged", "clock"
 STARTS = ("from_0", "from_1")
 """Of both kinds: in each topic the smallest offset of all that was open when a batch began, or is
 in it; or a smaller one."""
-
-M = TypeVar("M", bound=VisitMessage)
 
 
 class Merged(msgspec.Struct, frozen=True):
@@ -83,36 +80,6 @@ class Merged(msgspec.Struct, frozen=True):
                 f"{whole.newest}, but got {found['timestamp']}."
             )
         return whole
-
-
-def merged(message: VisitMessage) -> Merged:
-    """Return a message as a visit of its own."""
-    if isinstance(message, TrackingMessage):
-        return Merged(message.ssid, tracking=(message,))
-    return Merged(message.ssid, orders=(message,))
-
-
-def combine(one: Merged, other: Merged) -> Merged:
-    """Unite two parts of a visit: in whatever order, however often, the result is the same.
-
-    It is associative, commutative and idempotent. Raises ValueError for two ssids.
-    """
-    if one.ssid != other.ssid:
-        raise ValueError(f"Expected parts of one visit, but got {one.ssid!r} and {other.ssid!r}.")
-    return Merged(
-        one.ssid,
-        _united(one.tracking, other.tracking),
-        _united(one.orders, other.orders),
-        max(one.fragment, other.fragment),
-    )
-
-
-def _united(one: Iterable[M], other: Iterable[M]) -> tuple[M, ...]:
-    return tuple(sorted(set(one) | set(other), key=_in_order))
-
-
-def _in_order(message: VisitMessage) -> tuple[Any, ...]:
-    return message.timestamp, *astuple(message)
 
 
 def _without_ssid(message: VisitMessage) -> dict[str, Any]:
