@@ -7,7 +7,7 @@ from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbook.classroom.guard import LIMIT_SECONDS, Large, bounded, guarded
+from workbook.classroom.sandbox import LIMIT_SECONDS, Large, bounded, guarded
 from workbook.classroom.showing import LONGEST, error_line, in_full, show
 
 

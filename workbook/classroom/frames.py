@@ -24,8 +24,7 @@ from unittest.mock import patch
 from workbook.classroom.calls import Attempt, attempt
 from workbook.classroom.judging import NotYet
 from workbook.classroom.render import Rows
-from workbook.classroom.spark_causes import broken, cause_of_no_frame, other_columns
-from workbook.classroom.streams import stream_like
+from workbook.classroom.spark_causes import broken, cause_of_no_frame, other_columns, stream_like
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -2,7 +2,7 @@
 
 import html
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
@@ -87,24 +87,6 @@ def said(rows: Sequence[Mapping[str, Any]]) -> str:
 def number(count: int, thing: str) -> str:
     """Return a count with its noun: "1 click", "2,000 clicks"."""
     return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
-
-
-def ranges(numbers: Iterable[int]) -> str:
-    """Write numbers in short: 0, 1, 2 and 5 as "0–2, 5"."""
-    runs: list[list[int]] = []
-    for each in sorted(numbers):
-        if runs and each == runs[-1][-1] + 1:
-            runs[-1].append(each)
-        else:
-            runs.append([each])
-    return ", ".join(
-        f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
-    )
-
-
-def places(partitions: Collection[int]) -> str:
-    """Name partitions in short: "partition 3", "partitions 0–2, 5"."""
-    return f"partition{'s' * (len(partitions) > 1)} {ranges(partitions)}"
 
 
 def cut(text: str, most: int) -> str:
