@@ -79,17 +79,6 @@ def test_nothing_committed_and_nothing_read() -> None:
     assert spans(drawn) == {"2 page views counted, but not published: read again": "0 to 1"}
 
 
-def test_only_the_last_life_s_records_were_in_its_memory() -> None:
-    kills = [Stopped(0, 15, 13, 1), Stopped(13, 16, 14, 1)]
-    first, second = tapes(traced(FIRST_TEN), kills)
-    assert first.caption.startswith("Kill 1 of 2.")
-    assert second.caption.startswith("Kill 2 of 2.")
-    assert spans(second) == {
-        "1 page view counted, but not published: lost": "13",
-        "2 page views counted, but not published: read again": "14 to 15",
-    }
-
-
 def test_of_many_gaps_the_two_longest_are_bracketed_and_all_are_counted() -> None:
     unpublished = {0, 3, 4, 8, 12, 13, 14, 17}
     published = {n: 0 for n in range(20) if n not in unpublished}
@@ -111,9 +100,3 @@ def test_a_note_is_there_at_once_and_the_last_one_counts(tmp_path) -> None:
     assert read_in(tmp_path) == 1235
     (tmp_path / READ).write_text("")
     assert read_in(tmp_path) is None
-
-
-def test_boxes_hold_no_times_and_the_kill_is_drawn() -> None:
-    drawn = one(traced(FIRST_TEN), Stopped(0, read=15, committed=13, results=1))
-    assert [f">{n}</span>" in drawn.figure for n in range(20)] == [True] * 20
-    assert "✂ kill -9 here, before 15" in drawn.figure

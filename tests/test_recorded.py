@@ -3,10 +3,8 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import pandas as pd
 import pytest
 from confluent_kafka import Producer
 from labs import until
@@ -19,9 +17,7 @@ from workbook.kafka.broker import Broker
 from workbook.spark.checkpoint_files import offset_log, read_log
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.topics import Topic
-from workbook.views.clocks import clocks
 from workbook.views.event_time import event_time
-from workbook.views.rewind import Rewind
 from workbook.views.runs import EARLIER, WAITING, dropped
 
 BASE = 1_700_000_000_000
@@ -197,42 +193,3 @@ def test_the_clocks_of_what_was_polled_have_a_step_for_every_few_records() -> No
 
 
 # --- the slider -------------------------------------------------------------------------------
-
-
-def three_steps() -> Rewind:
-    counted = pd.DataFrame({"partition": [0, 1, 2], "timestamp": [BASE, BASE + 1, BASE + 2]})
-    return Rewind(lambda n: clocks(counted, 3, until=n), [(f"step {n}", n) for n in range(1, 4)])
-
-
-def test_the_slider_and_the_buttons_redraw_picture_words_and_table() -> None:
-    shown = three_steps()
-    assert "3 of 3" in str(shown)
-    shown.back.click()
-    assert shown.slider.label == "step 2"
-    assert "2 of 3" in shown._figure.value
-    assert "none" in shown._twin.value
-    shown.move(-5)
-    assert shown.slider.label == "step 1", "there is nothing before the first"
-    shown.on.click()
-    assert "2 of 3" in str(shown)
-
-
-def test_a_still_stays_for_export_and_folds_once_the_slider_has_moved(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    displayed: list[Any] = []
-    still = SimpleNamespace(update=lambda formats, raw: displayed.append(formats))
-    monkeypatch.setattr(
-        "workbook.views.rewind.display", lambda thing, **how: displayed.append(thing) or still
-    )
-    shown = three_steps()
-    shown._ipython_display_()
-    controls, formats = displayed
-    assert "slider" in repr(controls)
-    assert formats["text/html"].startswith("<figure")
-    assert "3 of 3" in formats["text/plain"]
-    shown.move(-1)
-    assert displayed[-1]["text/html"].startswith("<details>")
-    assert "2 of 3" in displayed[-1]["text/html"]
-    Rewind(shown._draw, [("the only one", 1)])._ipython_display_()
-    assert len(displayed) == 4, "a single step has no slider"
