@@ -130,16 +130,6 @@ def test_a_solved_exercise_shows_the_answer_in_the_next_kernel(q, tmp_path, monk
     assert "won't know that you've solved it (FileNotFoundError" in card.part("Mind")
 
 
-def test_functions_of_pythons_own_that_spark_has_replaced_are_named(q):
-    cell = "from pyspark.sql.functions import *\ndef f(clicks):\n    return max(clicks)"
-    notebook: dict[str, Any] = {}
-    exec(cell, notebook)
-    told = q.check(notebook["f"]).part("Mind")
-    exec(told.split("run `")[1].split("`")[0], notebook)
-    assert eval("max(1, 2) + sum([3])", notebook) == 5
-    assert q.check(right).part("Mind") == ""
-
-
 # --- one table of answers that misbehave: one card in time, and the notebook goes on --------------
 
 

@@ -15,7 +15,6 @@ from chapters import NOTEBOOKS, cells
 from confluent_kafka import Consumer, TopicPartition
 from kernels import Kernel, kernel
 
-from workbook.classroom import step as step_module
 from workbook.classroom.render import State
 from workbook.classroom.texts import as_a_cell
 from workbook.kafka.broker import Broker
@@ -25,6 +24,7 @@ from workbook.lessons.mob_ninety_minutes import (
     print_records,
     problems,
 )
+from workbook.lessons.mob_ninety_minutes import step as step_module
 from workbook.lessons.mob_ninety_minutes.commit_on_delivery import commit_behind
 from workbook.lessons.mob_ninety_minutes.per_second import page_second
 from workbook.streams.generators.clicks import ClickStream

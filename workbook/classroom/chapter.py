@@ -219,16 +219,13 @@ class Chapter:
     ) -> live.Live:
         """Watch counts by name as bars, and with ``total`` their sum as one large number.
 
-        Those that change flash, and say by how much.
+        Those that change say by how much.
         """
-        before, now, drawn, began = dict[str, int](), dict[str, int](), "", time.monotonic()
+        before, now, drawn = dict[str, int](), dict[str, int](), ""
 
         def draw() -> str:
             nonlocal before, now, drawn
             before, now = now, dict(counts())
-            if not now and not drawn:
-                waits = f"{caption} (nothing yet, for {time.monotonic() - began:.0f} s)"
-                return tables.bars(now, waits, None, total)
             if now != before or not drawn:
                 drawn = tables.bars(now, caption, before if drawn else None, total)
             return drawn
