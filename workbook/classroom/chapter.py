@@ -24,7 +24,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from workbook.classroom.errors import FailureWatch, Watched, follow_errors
+from workbook.classroom.errors import Watched, failure_watch, follow_errors
 from workbook.classroom.questions import Prediction
 from workbook.errors import QueryFailed
 from workbook.kafka.application import Closes, Loop
@@ -251,12 +251,12 @@ class Chapter:
         broker is away, or what has ended a loop.
         """
         found: list[T] = []
-        failure = FailureWatch()
+        check_queries = failure_watch()
 
         def asked() -> T:
             found[:] = [until()]
             if not found[0]:
-                failure.check()
+                check_queries()
                 self._check_programs()
             return found[0]
 

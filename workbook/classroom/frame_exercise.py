@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from workbook.classroom.calls import Attempt
+from workbook.classroom.causes import Attempt
 from workbook.classroom.core import Problem
 from workbook.classroom.exercise import BY_CHANCE, SEED, Answer, Read, case, stub_of
 from workbook.classroom.frames import (

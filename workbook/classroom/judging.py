@@ -11,14 +11,18 @@ from contextlib import redirect_stdout, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from workbook.classroom.calls import Attempt, alike, attempt, attempt_twice, same
 from workbook.classroom.causes import (
     LEFT_BEHIND,
     NO_RETURN,
     PRINTS,
+    Attempt,
+    alike,
+    attempt,
+    attempt_twice,
     by_part,
     forms_of,
     other_type,
+    same,
     usual_cause,
 )
 from workbook.classroom.render import Part, Rows

@@ -15,8 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbook.classroom.advice import advice
-from workbook.classroom.calls import Attempt
-from workbook.classroom.causes import usual_cause
+from workbook.classroom.causes import Attempt, usual_cause
 from workbook.classroom.judging import NotYet
 from workbook.classroom.showing import place
 
