@@ -6,7 +6,6 @@ from collections import Counter
 import pytest
 
 from workbook.lessons.at_least_once.after_the_kill import _LOG
-from workbook.lessons.many_partitions.slowest_clock import completed, pages
 from workbook.lessons.page_view_counter.on_spark import counted, on_spark
 from workbook.lessons.positions_table.filtered_table import at, filtered, is_us
 from workbook.lessons.us_share_holders.changes_of_an_update import changes
@@ -62,12 +61,6 @@ def test_the_kill_loses_what_was_predicted() -> None:
 
 STUCK = (1, 99_000), (0, 100_100), (0, 160_000)
 CAUGHT_UP = (1, 100_200), (1, 100_300), (1, 160_100)
-
-
-def test_the_loop_counts_what_a_slow_partition_brings():
-    assert list(completed(pages(*STUCK), 2)) == []
-    views = dict(completed(pages(*STUCK, *CAUGHT_UP), 2))
-    assert views == {99: 1, 100: 3}
 
 
 def test_the_filter_emits_what_a_table_downstream_needs():
