@@ -14,10 +14,6 @@ NOTHING = "There is nothing to draw yet."
 SAID = 3
 """Rows of a table that are said below its picture; of a longer one only the last row is."""
 
-_UNITS = (
-    ("year", 31_557_600_000), ("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000),
-)  # fmt: skip
-
 MINUS, ARROW = "\N{MINUS SIGN}", "\N{RIGHTWARDS ARROW}"
 
 
@@ -107,12 +103,3 @@ def moment(ms: int, day: bool = False) -> str:
         return f"{ms:,} ms"
     text = time.strftime("%H:%M:%S") + (f".{ms % 1000:03}" if ms % 1000 else "")
     return f"{time.date().isoformat()} {text}" if day else text
-
-
-def duration(ms: int) -> str:
-    """Return a length of time in its largest unit: "55 seconds", "1 minute", "73 years"."""
-    for name, size in _UNITS:
-        count = round(ms / size)
-        if ms >= size and abs(count * size - ms) <= 0.12 * ms:  # 90 seconds are no 2 minutes
-            return f"{count:,} {name}" if count == 1 else f"{count:,} {name}s"
-    return "1 second" if ms == 1000 else f"{ms / 1000:,g} seconds"
