@@ -17,9 +17,7 @@ MARKER = b"~roll"
 """The key of the records that close a segment: a tombstone for what no table has."""
 
 
-def roll(
-    config: Mapping[str, Any], topic: str, key: bytes = MARKER, value: bytes | None = None
-) -> dict[int, int]:
+def roll(config: Mapping[str, Any], topic: str) -> dict[int, int]:
     """Close the active segment of each partition of a topic made with ``soon`` by one more record.
 
     It's closed by the first record whose timestamp is more than ``segment.ms`` after that of its
@@ -32,31 +30,21 @@ def roll(
     newest = max(found.result().timestamp for found in admin.list_offsets(asked).values())
     time.sleep(max(0.0, (newest + int(SOON["segment.ms"])) / 1000 + 0.002 - time.time()))
     with DeliveringProducer(config, topic) as producer:
-        return {p: producer.send_now(value, key, p).offset for p in partitions}
+        return {p: producer.send_now(None, MARKER, p).offset for p in partitions}
 
 
 def wait_until_compacted(
-    config: Mapping[str, Any], topic: str, rolled: Mapping[int, int], *, tombstones: bool = False
+    config: Mapping[str, Any], topic: str, rolled: Mapping[int, int]
 ) -> pd.DataFrame:
-    """Wait until each key is there once below the offsets that ``roll`` returned; return the rest.
-
-    A tombstone outlives its first cleaning, and goes in a later one, of which there is none
-    without another roll: with ``tombstones`` this rolls every second until they're gone.
-    """
-    rolled_at = time.monotonic()
+    """Wait until each key is there once below the offsets that ``roll`` returned; return them."""
     records = pd.DataFrame()
 
     def is_compacted() -> bool:
-        nonlocal records, rolled_at
+        nonlocal records
         records = read_all(dict(config), topic)
         closed = records[records["offset"] < records["partition"].map(dict(rolled))]
         closed = closed[closed["key"] != MARKER]
-        left = int(closed.duplicated(["partition", "key"]).sum())
-        left += int(closed["value"].isna().sum()) if tombstones else 0
-        if left and tombstones and time.monotonic() - rolled_at > 1:
-            roll(config, topic)
-            rolled_at = time.monotonic()
-        return not left
+        return not closed.duplicated(["partition", "key"]).any()
 
     until(is_compacted, f"{topic} to be compacted")
     return records[records["key"] != MARKER].reset_index(drop=True)

@@ -14,8 +14,8 @@ from workbook.stack.folders import ROOT
 
 pytestmark = [pytest.mark.slow, needed]
 
-CHAPTERS = ["00_start_here", "12_clamp"]
-"""One with widgets, and one with pictures and checks."""
+CHAPTERS = ["00_start_here", "12_clamp", "21_us_share_holders"]
+"""Widgets; pictures with axes, and checks; rows of boxes, and a slider."""
 
 READ = [*(f"notebooks/{name}.html" for name in CHAPTERS), "index.html", "docs/cli.html"]
 

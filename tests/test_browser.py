@@ -152,8 +152,8 @@ ipywidgets.Button(description="Press me")
 """
 
 
-def shown_is_saved(file: Path) -> bool:
-    """What the saved cells show is in the saved state: an earlier save may hold an earlier run."""
+def is_saved(file: Path, word: str) -> bool:
+    """What the saved cells show is in the saved state, and so is a word of it."""
     try:
         saved = nbformat.read(file, 4)
     except NotJSONError:  # it is just being written
@@ -163,23 +163,29 @@ def shown_is_saved(file: Path) -> bool:
     shown = {view["model_id"] for view in views if view}
     widgets = saved.metadata.get("widgets", {})
     state = widgets.get("application/vnd.jupyter.widget-state+json", {}).get("state", {})
-    return len(shown) > 0 and shown <= set(state) and "Press me" in str(state)
+    return len(shown) > 0 and shown <= set(state) and word in str(state)
+
+
+def open_with(page: Any, lab: tuple[OwnLab, str], name: str, *texts: str) -> Path:
+    """Open a notebook of these cells; return its file."""
+    file = Path(lab[0].env["WORKBOOK_NOTEBOOKS"]) / f"{name}.ipynb"
+    cells = [new_code_cell(text.strip()) for text in texts]
+    nbformat.write(new_notebook(cells=cells, metadata=KERNEL), file)
+    open_chapter(page, lab[1], name)
+    return file
 
 
 def test_a_cell_run_again_ends_its_view_and_a_saved_notebook_shows_its_buttons(
     lab: tuple[OwnLab, str], page: Any
 ) -> None:
-    mine, address = lab
-    file = Path(mine.env["WORKBOOK_NOTEBOOKS"]) / "saved.ipynb"
-    cells = [new_code_cell(text.strip()) for text in (IMPORTS, BUTTONS)]
-    nbformat.write(new_notebook(cells=cells, metadata=KERNEL), file)
-    open_chapter(page, address, "saved")
+    address = lab[1]
+    file = open_with(page, lab, "saved", IMPORTS, BUTTONS)
     run_up_to(page, "Press me")
     run_up_to(page, "Press me")
     page.get_by_text("The earlier view lives: False", exact=True).wait_for()
     page.get_by_role("button", name="Press me").wait_for()
     page.keyboard.press("Control+s")
-    until(lambda: shown_is_saved(file), "the saved buttons")
+    until(lambda: is_saved(file, "Press me"), "the saved buttons")
 
     server, _, token = address.replace("/lab/tree/00_start_here.ipynb", "").partition("?token=")
     said = {"headers": {"Authorization": f"token {token}"}}
@@ -194,45 +200,6 @@ def test_a_cell_run_again_ends_its_view_and_a_saved_notebook_shows_its_buttons(
     page.get_by_role("button", name="Press me").wait_for()
     assert page.get_by_role("button", name="Stop watching").count() == 1
     assert page.get_by_text("Error displaying widget").count() == 0
-
-
-PRESSED = """
-from workbook.views.cell_clock import keep_the_current_cell
-keep_the_current_cell()
-presses = []
-button = ipywidgets.Button(description="Press this")
-button.on_click(presses.append)
-watching = Live(lambda: f"pressed {len(presses)} times")
-button
-"""
-
-
-def test_a_press_keeps_the_current_cell_and_a_view_survives_a_reload(
-    lab: tuple[OwnLab, str], page: Any
-) -> None:
-    mine, address = lab
-    file = Path(mine.env["WORKBOOK_NOTEBOOKS"]) / "pressed.ipynb"
-    cells = [new_code_cell(text.strip()) for text in (IMPORTS, PRESSED, "far_below = 2")]
-    nbformat.write(new_notebook(cells=cells, metadata=KERNEL), file)
-    open_chapter(page, address, "pressed")
-    run_up_to(page, "Press this")
-    find_cell(page, "far_below").locator(".jp-InputArea-editor").first.click()
-    page.get_by_role("button", name="Press this").click()
-    page.get_by_text("pressed 1 times").wait_for()
-    assert "far_below" in page.locator(".jp-Cell.jp-mod-active").inner_text()
-    page.keyboard.press("Control+s")
-    until(lambda: shown_is_saved_with(file, "Press this"), "the saved widgets")
-    page.goto("about:blank")
-    open_chapter(page, address, "pressed")
-    page.get_by_role("button", name="Press this").click()
-    page.get_by_text("pressed 2 times").wait_for()
-
-
-def shown_is_saved_with(file: Path, word: str) -> bool:
-    try:
-        return word in str(nbformat.read(file, 4).metadata.get("widgets", {}))
-    except NotJSONError:
-        return False
 
 
 PICTURES = {
@@ -288,25 +255,35 @@ def test_each_picture_stands_in_its_chapter(
     run_up_to(page, "chapter.close()" if chapter[:2] != "04" else "each.close()")
 
 
-SLIDER = """
+SETUP = """
 import pandas as pd
+from workbook.views.cell_clock import keep_the_current_cell
 from workbook.views.clocks import clocks
 from workbook.views.rewind import Rewind
+keep_the_current_cell()
+"""
+PRESSED = """
+presses = []
+button = ipywidgets.Button(description="Press this")
+button.on_click(presses.append)
+watching = Live(lambda: f"pressed {len(presses)} times")
+button
+"""
+SLIDER = """
 polled = pd.DataFrame({"partition": range(5), "timestamp": range(5)})
 Rewind(lambda n: clocks(polled, 5, until=n), [(f"after {n} records", n) for n in range(6)])
 """
 
 
-def test_a_slider_goes_back_by_keyboard_and_by_buttons_and_survives_a_reload(
+def test_buttons_and_a_slider_keep_the_current_cell_and_survive_a_reload(
     lab: tuple[OwnLab, str], page: Any
 ) -> None:
-    mine, address = lab
-    file = Path(mine.env["WORKBOOK_NOTEBOOKS"]) / "slider.ipynb"
-    setup = "from workbook.views.cell_clock import keep_the_current_cell\nkeep_the_current_cell()"
-    cells = [new_code_cell(text) for text in (setup, SLIDER.strip(), "'below'")]
-    nbformat.write(new_notebook(cells=cells, metadata=KERNEL), file)
-    open_chapter(page, address, "slider")
+    file = open_with(page, lab, "pressed", IMPORTS + SETUP, PRESSED, SLIDER, "far_below = 2")
     run_up_to(page, "Rewind(lambda")
+    find_cell(page, "far_below").locator(".jp-InputArea-editor").first.click()
+    page.get_by_role("button", name="Press this").click()
+    page.get_by_text("pressed 1 times").wait_for()
+    assert "far_below" in page.locator(".jp-Cell.jp-mod-active").inner_text()
     cell = find_cell(page, "Rewind(lambda")
     page.get_by_text("Partitions with a clock: 5 of 5").first.wait_for()
     assert cell.locator("figure").count() == 1
@@ -320,12 +297,11 @@ def test_a_slider_goes_back_by_keyboard_and_by_buttons_and_survives_a_reload(
     cell.get_by_role("button", name="forward").focus()
     page.keyboard.press("Space")
     page.get_by_text("Partitions with a clock: 3 of 5").first.wait_for()
-    assert "jp-mod-active" in (cell.get_attribute("class") or "")
-    assert "after 3 records" in cell.inner_text()
     page.keyboard.press("Control+s")
-    until(lambda: shown_is_saved_with(file, "after 3 records"), "the saved widgets")
+    until(lambda: is_saved(file, "after 3 records"), "the saved widgets")
     page.goto("about:blank")
-    open_chapter(page, address, "slider")
-    cell = find_cell(page, "Rewind(lambda")
-    cell.get_by_role("button", name="back").click()
+    open_chapter(page, lab[1], "pressed")
+    page.get_by_role("button", name="Press this").click()
+    page.get_by_text("pressed 2 times").wait_for()
+    find_cell(page, "Rewind(lambda").get_by_role("button", name="back").click()
     page.get_by_text("Partitions with a clock: 2 of 5").first.wait_for()

@@ -15,7 +15,6 @@ from workbook.errors import BrokerUnreachable, QueryFailed
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.readers import consumer, read_all
-from workbook.views import cell_clock
 
 
 @pytest.fixture
@@ -56,14 +55,6 @@ def test_a_second_chapter_of_the_same_name_ends_what_the_first_left(chapter: Cha
     assert loop.exception(timeout=0) is None
     arrived = visitors.stop().messages
     assert len(read_all(chapter.config, clicks)) == arrived
-
-
-def test_the_cell_s_line_says_what_it_waits_for(chapter: Chapter) -> None:
-    said: list[str] = []
-    look = lambda: said.append(cell_clock._clock.waits_for) or len(said) > 3  # noqa: E731
-    chapter.wait(look, "a small thing")
-    assert set(said) == {"waiting for a small thing"}
-    assert cell_clock._clock.waits_for == ""
 
 
 def test_waiting_in_vain_raises_what_ended_a_loop(chapter: Chapter) -> None:
@@ -116,16 +107,6 @@ def test_a_prediction_is_answered_by_the_run(said: Any, actual: Any, state: Stat
     assert card.state is state
     assert card.part("The run says") == str(actual)
     assert "Because." in repr(card)
-
-
-def test_a_prediction_among_options() -> None:
-    guess = Prediction("Lost <or> not?", ["lost", "not"])
-    with pytest.raises(Exception, match="value not found"):
-        guess.say("perhaps")
-    guess.say("not")
-    assert guess.against("lost").state is State.SURPRISE
-    assert guess.against("not").state is State.AS_PREDICTED
-    assert repr(guess) == "Lost <or> not?\n  lost\n  not"
 
 
 def test_a_recall_question_says_what_is_wrong_with_a_choice() -> None:

@@ -6,7 +6,6 @@ import json
 import linecache
 import os
 import signal
-import struct
 import threading
 import time
 from collections import Counter
@@ -21,10 +20,10 @@ from IPython.core.compilerop import CachingCompiler
 
 from workbook.classroom import judging, sandbox
 from workbook.classroom.core import Problem
-from workbook.classroom.guard import Large, bounded
 from workbook.classroom.judging import Case, Mistake, by_cases
 from workbook.classroom.render import Card, State
-from workbook.classroom.showing import MOST_LINES, WIDTH, arguments, place, show
+from workbook.classroom.sandbox import Large, bounded
+from workbook.classroom.showing import MOST_LINES, WIDTH, place, show
 from workbook.errors import CheckBroke
 from workbook.streams.events.clicks import Click, ClickType
 
@@ -87,20 +86,6 @@ def test_a_right_answer_shows_the_discussion_and_is_what_runs(q, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_a_wrong_answer_gets_a_card_and_the_reference_stands_in(q, capsys):
-    def per_click(clicks):
-        return [(10, 1) for _ in clicks]
-
-    card = q.check(per_click)
-    assert card.part(CAUSE) == "It emits a second per click."
-    assert card.part("Input").startswith("clicks = [Click(event_id=1, click_type='Page'")
-    assert (card.part("Your value"), card.part("Expected")) == ("[(10, 1), (10, 1)]", "[(10, 2)]")
-    assert q.resolve(per_click) is right
-    assert "not solved yet, so the reference stands in" in capsys.readouterr().out
-    assert q.resolve(lambda clicks: []) is right
-    assert "`check` hasn't seen this answer yet" in capsys.readouterr().out
-
-
 def test_a_skipped_exercise_takes_the_reference_until_an_answer_is_checked(q):
     def mine(clicks):
         return right(clicks)
@@ -117,15 +102,15 @@ def test_hints_come_one_by_one_and_then_the_solution_is_named(q):
     assert "solution()" in q.hint().part("")
 
 
-def test_a_broken_check_is_a_card_too(q):
-    q.diagnose = lambda answer: 1 / 0
-    assert "The check itself broke: ZeroDivisionError" in repr(q.check(right))
-
-
 def test_what_a_learner_returns_is_escaped(q):
     shown = q.check(lambda clicks: "<script>alert(1)</script>")._repr_html_()
     assert "<script>" not in shown
     assert "&lt;script&gt;" in shown
+
+
+def test_a_broken_check_is_a_card_too(q):
+    q.diagnose = lambda answer: 1 / 0
+    assert "The check itself broke: ZeroDivisionError" in repr(q.check(right))
 
 
 def test_a_solved_exercise_shows_the_answer_in_the_next_kernel(q, tmp_path, monkeypatch):
@@ -142,16 +127,6 @@ def test_a_solved_exercise_shows_the_answer_in_the_next_kernel(q, tmp_path, monk
     card = q.check(right)
     assert card.correct
     assert "won't know that you've solved it (FileNotFoundError" in card.part("Mind")
-
-
-def test_functions_of_pythons_own_that_spark_has_replaced_are_named(q):
-    cell = "from pyspark.sql.functions import *\ndef f(clicks):\n    return max(clicks)"
-    notebook: dict[str, Any] = {}
-    exec(cell, notebook)
-    told = q.check(notebook["f"]).part("Mind")
-    exec(told.split("run `")[1].split("`")[0], notebook)
-    assert eval("max(1, 2) + sum([3])", notebook) == 5
-    assert q.check(right).part("Mind") == ""
 
 
 # --- one table of answers that misbehave: one card in time, and the notebook goes on --------------
@@ -209,10 +184,6 @@ def gives_nothing(clicks):
     return [].append(right(clicks))
 
 
-def raises(clicks):
-    raise KeyboardInterrupt
-
-
 memory: list[Click] = []
 
 
@@ -233,17 +204,11 @@ class Hostile:
 
 MISBEHAVING = [
     (lambda clicks: sum(itertools.count()), "does not come to an end"),
-    (swallows_the_interrupt, "does not come to an end"),
-    (lambda clicks: time.sleep(3600), "does not come to an end"),
     (lambda clicks: os._exit(3), "ends the whole process that runs it (exit code 3)"),
-    (raises, "ends the whole process"),
     (lambda clicks: input(), "an answer can't ask for input"),
     (lambda clicks: clicks[99], "It raised IndexError: list index out of range. One second."),
     (lambda clicks: max({"n": n} for n in (1, 2)), "Dictionaries have no order"),
-    (lambda clicks: {"n": 1}.n, "Its parts are under keys"),
-    (lambda clicks: {}.append(1), "no attribute 'append'. One second."),
     (prints, "It prints the value"),
-    (lambda clicks: struct.unpack(">i", b""), "It raised struct.error: unpack requires"),
     (sorts_in_place, "The value is right here, but it changes the input"),
     (changes_the_class, COUNTED),
     (remembers, "call to call"),
@@ -253,11 +218,9 @@ MISBEHAVING = [
     (falls_out, "It returns None for this input. Two views."),
     (gives_nothing, "It returns None, whatever the input"),
     (lambda clicks: map(str, clicks), "returns an iterator (of type map)"),
-    (lambda clicks: right, "missing its parentheses"),
     (lambda clicks: ... if clicks else [], "returns `...`"),
     (lambda clicks: Hostile(), "of type test_classroom.Hostile, where one of type list"),
     (lambda clicks: pd.DataFrame({"n": range(10**5)}), "of type pandas.DataFrame, where one"),
-    (lambda clicks: [(10, float("nan"))], COUNTED),
     (lambda clicks: [(10, 1)] * 10**7, "far more than is asked for: 10,000,000 elements"),
     (lambda clicks: "x" * 2**31, "asks for more than 1 GB of memory"),
     (lambda: [], "called with 1 argument,"),
@@ -343,35 +306,25 @@ OF_THE_CASE = "the cause of the case"
     [
         (2.0, 2, "of type float where a whole number"),
         (True, 1, "of type bool where a whole number"),
-        ({10.0: 2}, {10: 2}, "of type float where a whole number"),
         (np.int64(2), 2, "numpy.int64, which `json.dumps` refuses"),
-        ([np.int64(2)], [2], "numpy.int64, which `json.dumps` refuses"),
         (np.array([2]), [2], "Right contents in a numpy.ndarray; a list is expected."),
         ({"views": 4.0, "mean": 0.5}, {"mean": 0.5, "views": 4}, "of type float where a whole"),
-        ({("a", 4.0)}, {("a", 4)}, "of type float where a whole number"),
         ((1, 2), [1, 2], "Right contents in a tuple; a list is expected."),
         ([[1, 2]], [(1, 2)], "a list stands for a tuple in it"),
         ("8", 8, "a number stands as text"),
         ([("a", "+1")], [("a", 1)], "a number stands as text"),
-        ({("a", "0"): 1}, {("a", 0): 1}, "a number stands as text"),
         ({b"10": 7}, {10: 7}, "a number stands as text or bytes"),
         ([{"a": 1}], {"a": 1}, "lies inside a list. Give it back by itself"),
         ([("a", 1)], {"a": 1}, "Right contents in a list; a dictionary is expected."),
         ({"b", "a"}, ["a", "b"], "Right contents in a set; a list is expected."),
         (("a", [1, 2]), ("a", {2, 1}), "a list stands for a set in it"),
-        (("a", {2, 1}), ("a", [1, 2]), "a set stands for a list in it"),
-        ({"a": ("b", (1,))}, {"a": ("b", [1])}, "a tuple stands for a list in it"),
         (("a", [2, 1]), ("a", [1, 2]), OF_THE_CASE),
         (7, "7", "of type int, where one of type str is expected"),
         (["a", "a"], {"a", "b"}, "of type list, where one of type set is expected"),
-        (b"a", "a", "of type bytes, where one of type str is expected"),
         (pd.Series([1]), 1, "of type pandas.Series, where one of type int is expected"),
-        (("g", None, None), "g", "of type tuple, where one of type str is expected"),
         ([1, 3], [1, 2], OF_THE_CASE),
-        (0.5, 2, OF_THE_CASE),
         ({"new": 1, "old": [2]}, {"new": 1, "old": [3]}, "Your value differs at `['old']`."),
         ((1, {"a": [2]}), (1, {"a": 3}), "`[1]['a']` is of type list, and type int is asked for"),
-        (1, None, OF_THE_CASE),
         ({"a": 1}, Counter(a=2), OF_THE_CASE),
     ],
 )
@@ -383,7 +336,7 @@ def test_a_type_or_a_none_that_is_right_elsewhere_is_no_cause():
     check = by_cases([Case((1,), {}, OF_THE_CASE), Case((2,), "a", ""), Case((3,), None, "")])
     assert check(lambda n: "a").cause == OF_THE_CASE
     assert check(lambda n: n if n > 3 else None).cause.endswith(OF_THE_CASE)
-    assert "no `return` is reached" in check(lambda n: None).cause
+    assert check(lambda n: None).cause.startswith("It returns None for this input.")
     check = by_cases([Case((1,), [1], "")], yields=True)
     assert check(lambda n: print(n)).cause.startswith("`yield` each value")
 
@@ -452,24 +405,6 @@ def test_an_error_names_its_line_in_the_cell():
     assert found.where == "line 10: return statistics.mean([])"
     assert place(ValueError(), int) == ""
     linecache.cache.pop(file)
-
-
-def test_each_click_is_shown_on_one_line():
-    shoes = Click(2, ClickType.ACTION, "buy", 10_300, "Firefox", "tab 1")
-    assert arguments(lambda clicks, n: None, ([*CLICKS, shoes], 7)).splitlines() == [
-        "clicks = [Click(event_id=1, click_type='Page', name='/home', timestamp=10200),",
-        "          Click(event_id=2, click_type='Action', name='buy', timestamp=10300, "
-        "tab_id='tab 1')]",
-        "n = 7",
-    ]
-
-
-def test_two_long_values_are_shown_where_they_differ():
-    expected = dict.fromkeys(range(50), "x" * 50)
-    found = by_cases([Case((1,), expected, "")])(lambda n: {**expected, 40: "y" * 50})
-    assert "40: 'yyy" in found.value
-    assert "40: 'xxx" in found.expected
-    assert found.value.startswith("… 39 lines as expected\n")
 
 
 def itself():

@@ -33,12 +33,6 @@ def copies(chapters: Path, tmp_path: Path) -> Path:
     return refresh(chapters, tmp_path / "mine")
 
 
-def test_a_new_chapter_is_copied(chapters: Path, copies: Path) -> None:
-    write(chapters / "01_b.ipynb", "second")
-    refresh(chapters, copies)
-    assert sorted(p.name for p in copies.glob("*.ipynb")) == ["00_a.ipynb", "01_b.ipynb"]
-
-
 def test_a_copy_that_was_only_run_is_replaced(chapters: Path, copies: Path) -> None:
     write(copies / "00_a.ipynb", "first", output="42")
     write(chapters / "00_a.ipynb", "better")

@@ -222,17 +222,6 @@ def test_an_error_whose_first_line_says_nothing(error: Exception, shown: str, st
     assert bool(found) == bool(step)
 
 
-@pytest.mark.parametrize("condition", ["DATAFRAME_COLUMN", "STAR_EXPAND"])
-def test_a_column_of_another_frame_is_not_taken_for_a_broker_that_is_away(condition: str) -> None:
-    assert errors.next_step(Captured(f"[CANNOT_RESOLVE_{condition}] Can't resolve it.")) == ""
-
-
-def test_another_topic_under_an_old_checkpoint(queries: Queries, topic: Callable[..., Any]) -> None:
-    other = topic("others").name
-    error = raised(lambda: queries.again(queries.counts(), queries.stream(other)))
-    assert "Give the query a checkpoint folder of its own" in errors.next_step(error)
-
-
 # --- in a kernel --------------------------------------------------------------------------------
 
 

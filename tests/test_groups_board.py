@@ -7,10 +7,10 @@ from typing import Any
 from confluent_kafka import Producer
 from labs import until
 
-from workbook.classroom.groups_board import GroupsBoard
 from workbook.kafka.application import Loop
 from workbook.kafka.broker import Broker
 from workbook.topics import new_topic
+from workbook.views.groups import GroupsBoard
 
 
 def row(topic: str, offset: int, members: int) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """What a kill found, as a tape: which records were in memory alone, and what a restart does."""
 
+import pytest
+
 from workbook.crashlab.crashes.base import Traced
 from workbook.crashlab.kill_pictures import Stopped, tapes
 from workbook.crashlab.plan import READ, NoteRead, read_in
-from workbook.views.picture import Picture
 
 
 def traced(published: dict[int, int], records: int = 20, actions: tuple[int, ...] = ()) -> Traced:
@@ -12,92 +13,55 @@ def traced(published: dict[int, int], records: int = 20, actions: tuple[int, ...
     return Traced("page view", records, counted, published)
 
 
-def spans(picture: Picture) -> dict[str, str]:
-    return {
-        row["place"]: row["offset"]
-        for row in picture.rows
-        if "page view" in row["place"]
-    }  # fmt: skip
-
-
-def one(given: Traced, stop: Stopped) -> Picture:
-    [picture] = tapes(given, [stop])
-    return picture
-
-
 FIRST_TEN = dict.fromkeys(range(10), 0)
+LATER = FIRST_TEN | dict.fromkeys(range(10, 20), 1)
+GAPS = {n: 0 for n in FIRST_TEN if n not in (3, 4, 5)}
+DONE, AGAIN = "counted and published: done", "counted and published: read again"
+LOST, KEPT = "counted, but not published: lost", "counted, but not published: read again"
 
 
-def test_a_bookmark_ahead_of_the_results_loses_what_was_in_memory() -> None:
-    drawn = one(traced(FIRST_TEN), Stopped(0, read=15, committed=13, results=1))
-    assert spans(drawn) == {
-        "10 page views counted and published: done": "0 to 9",
-        "3 page views counted, but not published: lost": "10 to 12",
-        "2 page views counted, but not published: read again": "13 to 14",
-    }
-    assert "last commit, so a restart begins here: 13" in drawn.words
-    assert "kill -9 before: 15" in drawn.words
-
-
-def test_a_bookmark_behind_the_results_reads_them_again() -> None:
-    drawn = one(traced(FIRST_TEN), Stopped(0, read=12, committed=6, results=1))
-    assert spans(drawn) == {
-        "6 page views counted and published: done": "0 to 5",
-        "4 page views counted and published: read again": "6 to 9",
-        "2 page views counted, but not published: read again": "10 to 11",
-    }
-
-
-def test_what_was_published_after_the_kill_was_in_memory_when_it_fell() -> None:
-    later = FIRST_TEN | dict.fromkeys(range(10, 20), 1)
-    done = {"10 page views counted and published: done": "0 to 9"}
-    drawn = one(traced(later), Stopped(0, read=15, committed=10, results=1))
-    assert spans(drawn) == done | {
-        "5 page views counted, but not published: read again": "10 to 14"
-    }
-    drawn = one(traced(later), Stopped(0, read=15, committed=10, results=2))
-    assert spans(drawn) == done | {"5 page views counted and published: read again": "10 to 14"}
-
-
-def test_a_gap_is_bracketed_apart_and_records_that_do_not_count_part_nothing() -> None:
-    gap = {n: 0 for n in FIRST_TEN if n not in (3, 4, 5)}
-    drawn = one(traced(gap, actions=(4, 11)), Stopped(0, read=13, committed=10, results=1))
-    assert spans(drawn) == {
-        "3 page views counted and published: done": "0 to 2",
-        "2 page views counted, but not published: lost": "3 to 5",
-        "4 page views counted and published: done": "6 to 9",
-        "2 page views counted, but not published: read again": "10 to 12",
-    }
-    assert "1 page view counted, but" in one(traced(gap), Stopped(0, 4, 10, 1)).words
-
-
-def test_nothing_committed_and_nothing_read() -> None:
-    drawn = one(traced(FIRST_TEN), Stopped(0, read=0, committed=None, results=0))
-    assert "nothing committed, so a restart begins here: 0" in drawn.words
-    assert spans(drawn) == {}
-    drawn = one(traced({}), Stopped(0, read=2, committed=None, results=0))
-    assert spans(drawn) == {"2 page views counted, but not published: read again": "0 to 1"}
-
-
-def test_only_the_last_life_s_records_were_in_its_memory() -> None:
-    kills = [Stopped(0, 15, 13, 1), Stopped(13, 16, 14, 1)]
-    first, second = tapes(traced(FIRST_TEN), kills)
-    assert first.caption.startswith("Kill 1 of 2.")
-    assert second.caption.startswith("Kill 2 of 2.")
-    assert spans(second) == {
-        "1 page view counted, but not published: lost": "13",
-        "2 page views counted, but not published: read again": "14 to 15",
-    }
+@pytest.mark.parametrize(
+    ("given", "stop", "expected"),
+    [
+        (traced(FIRST_TEN), Stopped(0, 15, 13, 1),
+         {f"10 page views {DONE}": "0 to 9", f"3 page views {LOST}": "10 to 12",
+          f"2 page views {KEPT}": "13 to 14"}),
+        (traced(FIRST_TEN), Stopped(0, 12, 6, 1),
+         {f"6 page views {DONE}": "0 to 5", f"4 page views {AGAIN}": "6 to 9",
+          f"2 page views {KEPT}": "10 to 11"}),
+        (traced(LATER), Stopped(0, 15, 10, 1),  # published after the kill: it was in memory
+         {f"10 page views {DONE}": "0 to 9", f"5 page views {KEPT}": "10 to 14"}),
+        (traced(LATER), Stopped(0, 15, 10, 2),
+         {f"10 page views {DONE}": "0 to 9", f"5 page views {AGAIN}": "10 to 14"}),
+        (traced(GAPS, actions=(4, 11)), Stopped(0, 13, 10, 1),
+         {f"3 page views {DONE}": "0 to 2", f"2 page views {LOST}": "3 to 5",
+          f"4 page views {DONE}": "6 to 9", f"2 page views {KEPT}": "10 to 12"}),
+        (traced(FIRST_TEN), Stopped(13, 16, 14, 1),  # the last life's records alone
+         {f"1 page view {LOST}": "13", f"2 page views {KEPT}": "14 to 15"}),
+        (traced({}), Stopped(0, 2, None, 0), {f"2 page views {KEPT}": "0 to 1"}),
+        (traced(FIRST_TEN), Stopped(0, 0, None, 0), {}),
+    ],
+)  # fmt: skip
+def test_a_kill_decides_the_fate_of_each_record(
+    given: Traced, stop: Stopped, expected: dict[str, str]
+) -> None:
+    [picture] = tapes(given, [stop])
+    assert {row["place"]: row["offset"] for row in picture.rows[1:-2]
+            if row["place"] != "not read yet"} == expected  # fmt: skip
+    begins = "nothing committed" if stop.committed is None else "last commit"
+    assert f"{begins}, so a restart begins here: {stop.committed or 0}" in picture.words
+    assert f"kill -9 before: {stop.read}" in picture.words
 
 
 def test_of_many_gaps_the_two_longest_are_bracketed_and_all_are_counted() -> None:
     unpublished = {0, 3, 4, 8, 12, 13, 14, 17}
     published = {n: 0 for n in range(20) if n not in unpublished}
-    drawn = one(traced(published), Stopped(0, read=20, committed=20, results=1))
+    drawn, second = tapes(traced(published), [Stopped(0, 20, 20, 1)] * 2)
     assert [row["offset"] for row in drawn.rows if "page view" in row["place"]] == [
         "3 to 4", "5 to 7", "9 to 11", "12 to 14",
     ]  # fmt: skip
     assert drawn.words.count("(8 in all)") == drawn.words.count("(12 in all)") == 2
+    assert second.caption.startswith("Kill 2 of 2.")
 
 
 def test_a_note_is_there_at_once_and_the_last_one_counts(tmp_path) -> None:
@@ -111,9 +75,3 @@ def test_a_note_is_there_at_once_and_the_last_one_counts(tmp_path) -> None:
     assert read_in(tmp_path) == 1235
     (tmp_path / READ).write_text("")
     assert read_in(tmp_path) is None
-
-
-def test_boxes_hold_no_times_and_the_kill_is_drawn() -> None:
-    drawn = one(traced(FIRST_TEN), Stopped(0, read=15, committed=13, results=1))
-    assert [f">{n}</span>" in drawn.figure for n in range(20)] == [True] * 20
-    assert "✂ kill -9 here, before 15" in drawn.figure

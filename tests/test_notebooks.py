@@ -17,118 +17,44 @@ SESSION = 90
 
 BARE = {
     "00_start_here": ("readStream", "writeStream", "Producer("),
-    "01_page_view_counter": (
-        "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "readStream",
-        "from_json", "outputMode", "checkpointLocation",
-    ),
-    "02_views_per_second": (
-        "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "produce(", "readStream",
-        "from_json", "F.window", "withWatermark", "outputMode", "foreachBatch",
-        "checkpointLocation", "trigger", "numRowsDroppedByWatermark",
-    ),
-    "03_metrics_topic": (
-        "on_delivery", "produce(", ".poll(", "message.timeout.ms", "auto.offset.reset",
-        "writeStream", "outputMode", "checkpointLocation", "partitioner",
-    ),
+    "01_page_view_counter": (".poll(", "auto.offset.reset", "enable.auto.commit", "from_json"),
+    "02_views_per_second": ("from_json", "F.window", "withWatermark", "numRowsDroppedByWatermark"),
+    "03_metrics_topic": ("on_delivery", "message.timeout.ms", "auto.offset.reset", "partitioner"),
     "04_at_least_once": (
-        "Consumer(", "on_delivery", "commit(", "enable.auto.commit", "isolation.level",
-        "transactional.id", "send_offsets_to_transaction",
+        "commit(", "isolation.level", "transactional.id", "send_offsets_to_transaction",
     ),
-    "05_many_partitions": (
-        "Consumer(", ".poll(", "auto.offset.reset", "enable.idempotence", "partition=",
-        "readStream", "withWatermark", "F.window", "outputMode", "trigger",
-    ),
-    "06_rebalance": (
-        "Consumer(", ".poll(", "on_assign", "on_revoke", "on_lost", "commit(", "enable.auto.commit",
-        "partition.assignment.strategy", "group.instance.id", "session.timeout.ms",
-    ),
-    "10_merge_by_key": (
-        "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "enable.partition.eof",
-        "produce(", "partitioner", "readStream", "from_json", "StatefulProcessor",
-        "transformWithState", "RocksDBStateStoreProvider", ".join(", "withWatermark", "BETWEEN",
-        "outputMode", "trigger", "foreachBatch", "checkpointLocation",
-    ),
-    "11_event_time_timeout": (
-        "Producer(", "produce(", "Consumer(", "assign", ".poll(", "readStream", "StatefulProcessor",
-        "TwsTester", "transformWithState", "RocksDBStateStoreProvider", "outputMode",
-        "foreachBatch", "checkpointLocation",
-    ),
-    "12_clamp": (
-        "Producer(", "produce(", "Consumer(", "assign", ".poll(", ".pause(", ".resume(",
-        "get_watermark_offsets", "readStream", "startingOffsets", "maxOffsetsPerTrigger",
-        "kafka-clamped", "maxLead", "idleTimeout", "dataSource.register", "outputMode",
-        "foreachBatch", "checkpointLocation", "processAllAvailable", "RocksDBStateStoreProvider",
-    ),
-    "13_restart_from_the_sink": (
-        "Producer(", "produce(", "headers=", "Consumer(", "assign", "consume(", ".headers()",
-        "enable.auto.commit", "get_watermark_offsets", "delete_records", "readStream",
-        "startingOffsets", "maxOffsetsPerTrigger", "outputMode", "trigger", "checkpointLocation",
-        "RocksDBStateStoreProvider",
-    ),
+    "05_many_partitions": ("enable.idempotence", "partition=", "withWatermark", "F.window"),
+    "06_rebalance": ("on_assign", "on_revoke", "on_lost", "partition.assignment.strategy"),
+    "10_merge_by_key": ("enable.partition.eof", "partitioner", ".join(", "BETWEEN"),
+    "11_event_time_timeout": ("Producer(", "StatefulProcessor", "TwsTester", "transformWithState"),
+    "12_clamp": (".pause(", ".resume(", "kafka-clamped", "maxLead"),
+    "13_restart_from_the_sink": ("headers=", "consume(", ".headers()", "delete_records"),
     "20_positions_table": (
-        "Consumer(", "produce(", "cleanup.policy", "enable.auto.commit", "readStream", "outputMode",
-        "writeStream", "checkpointLocation", "foreachBatch", "StatefulProcessor",
-        "transformWithState", "RocksDBStateStoreProvider",
+        "cleanup.policy", "StatefulProcessor", "transformWithState", "RocksDBStateStoreProvider",
     ),
-    "21_us_share_holders": (
-        "Producer(", "produce(", "readStream", "from_json", "StatefulProcessor",
-        "transformWithState", "writeStream", "outputMode", "foreachBatch", "trigger",
-    ),
+    "21_us_share_holders": ("Producer(", "from_json", "StatefulProcessor", "transformWithState"),
+    "22_stores_and_instances": ("on_delivery", "writeStream", '"statestore"', "assign"),
     "30_consumer_offsets": (
-        "produce(", "Consumer(", ".committed(", "assign", ".poll(", "enable.auto.commit",
         "enable.partition.eof", "list_consumer_groups", "delete_consumer_groups", "import struct",
-        "readStream", "kafka-assigned", "startingOffsets", "foreachBatch",
     ),
-    "mob_ninety_minutes": (
-        "Consumer(", ".poll(", "auto.offset.reset", "enable.auto.commit", "Producer(", "produce(",
-        "commit(message=", ".committed(", "error()",
-    ),
-    "22_stores_and_instances": (
-        "on_delivery", "readStream", "writeStream", "foreachBatch", "checkpointLocation",
-        '"statestore"', "Consumer(", ".poll(", "assign",
-    ),
-    "32_windowed_store": (
-        "readStream", "kafka-assigned", "startingOffsets", "writeStream", "outputMode",
-        "foreachBatch", "checkpointLocation", "trigger", "PRIMARY KEY", "INSERT OR REPLACE",
-    ),
+    "31_active_groups": ("kafka-assigned", "max_by", ".join(", "commit(offsets="),
+    "32_windowed_store": ("kafka-assigned", "startingOffsets", "PRIMARY KEY", "INSERT OR REPLACE"),
     "33_the_dashboard": (
-        "Consumer(", "get_watermark_offsets", ".committed(", "alter_consumer_group_offsets",
-        "AdminClient(", "list_offsets", "OffsetSpec.latest",
+        "alter_consumer_group_offsets", "AdminClient(", "list_offsets", "OffsetSpec.latest",
     ),
     "40_clean_and_dedup": (
         "SchemaRegistryClient(", "set_compatibility", "register_schema", "schemaless_writer",
-        "from_avro", "PERMISSIVE", "Consumer(", ".poll(", "assign", "produce(", "partitioner",
-        "headers=", "readStream", "startingOffsets", "maxOffsetsPerTrigger", "includeHeaders",
-        "withWatermark", "dropDuplicatesWithinWatermark", "writeStream", "outputMode",
-        "foreachBatch", "trigger", "checkpointLocation", "RocksDBStateStoreProvider",
     ),
-    "41_ad_counts": (
-        "zoneinfo", "F.to_date", "session.timeZone", "produce(", "readStream", "from_json",
-        "startingOffsets", "F.window", "withWatermark", "numRowsDroppedByWatermark", "writeStream",
-        "outputMode", "foreachBatch", "checkpointLocation", "maxOffsetsPerTrigger", "trigger",
-        "psycopg.connect", "PRIMARY KEY", "ON CONFLICT", "excluded.count", "SIGSTOP",
-    ),
+    "41_ad_counts": ("zoneinfo", "F.to_date", "session.timeZone", "ON CONFLICT"),
     "42_the_owners_page": (
-        "hashlib", "F.theta_sketch_agg", "F.theta_sketch_estimate", "F.countDistinct", "groupBy",
-        "psycopg.connect", "theta_union", "urlopen", "produce(",
+        "hashlib", "F.theta_sketch_agg", "F.theta_sketch_estimate", "F.countDistinct",
     ),
-    "43_reprocess_and_diagnose": (
-        'read.format("kafka")', "from_avro", "partitionBy", "parquet(", "spark.sql(",
-        "psycopg.connect", "Consumer(", "assign", ".poll(", "schemaless_reader",
-    ),
-    "44_migrate": (
-        "token(ad)", "prepare(", "mapInArrow", "RecordBatch", "SIGKILL", "psycopg.connect",
-        "execute_async", "BatchStatement(", "ALTER TABLE", "gc_grace_seconds", "md5(",
-    ),
+    "43_reprocess_and_diagnose": ("partitionBy", "parquet(", "spark.sql(", "schemaless_reader"),
+    "44_migrate": ("token(ad)", "prepare(", "mapInArrow", "RecordBatch"),
     "45_groups_of_viewers": (
-        "produce(", 'read.format("kafka")', "max_by", ".join(", "F.broadcast", "theta_a_not_b",
-        "theta_intersection",
+        'read.format("kafka")', "F.broadcast", "theta_a_not_b", "theta_intersection",
     ),
-    "31_active_groups": (
-        "readStream", "kafka-assigned", "startingOffsets", "max_by", ".join(", "writeStream",
-        "outputMode", "foreachBatch", "checkpointLocation", "trigger", "RocksDBStateStoreProvider",
-        "StatefulProcessor", "transformWithState", "Consumer(", "commit(offsets=",
-    ),
+    "mob_ninety_minutes": ("auto.offset.reset", "commit(message=", ".committed(", "error()"),
 }  # fmt: skip
 """Words of Kafka's client and Spark that stand in a chapter's own cells; else ``ANYWHERE``."""
 

@@ -3,10 +3,8 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import pandas as pd
 import pytest
 from confluent_kafka import Producer
 from labs import until
@@ -19,9 +17,7 @@ from workbook.kafka.broker import Broker
 from workbook.spark.checkpoint_files import offset_log, read_log
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.topics import Topic
-from workbook.views.clocks import clocks
 from workbook.views.event_time import event_time
-from workbook.views.rewind import Rewind
 from workbook.views.runs import EARLIER, WAITING, dropped
 
 BASE = 1_700_000_000_000
@@ -108,7 +104,7 @@ def test_the_crosses_are_exactly_the_clicks_that_spark_has_not_counted(
     crossed = run.clicks[dropped(run)]
     assert set(zip(crossed["partition"], crossed["offset"], strict=True)) == lost
     assert run.unreadable == 1
-    assert f"Dropped: {len(lost)} (" in event_time(run).words
+    assert f"Dropped: {len(lost)}." in event_time(run).words
     known = len(by_log_alone.batches)
     assert 8 <= known < len(run.batches), "the log keeps about ten"
     assert list(by_log_alone.batches) == list(run.batches)[-known:]
@@ -174,7 +170,7 @@ def test_live_clocks_follow_a_topic_and_know_who_never_had_a_record(
         night.at(1_000, 9_000, partition=partition)
     night.raw(b"no click", partition=3)
     words = _until(draw, "Partitions with a clock: 3 of 4")
-    assert "minimum: 0 of 2 windows, because these have no record yet: partition 3." in words
+    assert "minimum: 0 of 2 windows." in words
     night.at(9_500, partition=3, kind="Action")
     assert "Closed by the minimum: 1 of 2 windows." in _until(draw, "4 of 4")
     assert draw() is draw(), "nothing came: nothing is drawn anew"
@@ -197,42 +193,3 @@ def test_the_clocks_of_what_was_polled_have_a_step_for_every_few_records() -> No
 
 
 # --- the slider -------------------------------------------------------------------------------
-
-
-def three_steps() -> Rewind:
-    counted = pd.DataFrame({"partition": [0, 1, 2], "timestamp": [BASE, BASE + 1, BASE + 2]})
-    return Rewind(lambda n: clocks(counted, 3, until=n), [(f"step {n}", n) for n in range(1, 4)])
-
-
-def test_the_slider_and_the_buttons_redraw_picture_words_and_table() -> None:
-    shown = three_steps()
-    assert "3 of 3" in str(shown)
-    shown.back.click()
-    assert shown.slider.label == "step 2"
-    assert "2 of 3" in shown._figure.value
-    assert "none" in shown._twin.value
-    shown.move(-5)
-    assert shown.slider.label == "step 1", "there is nothing before the first"
-    shown.on.click()
-    assert "2 of 3" in str(shown)
-
-
-def test_a_still_stays_for_export_and_folds_once_the_slider_has_moved(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    displayed: list[Any] = []
-    still = SimpleNamespace(update=lambda formats, raw: displayed.append(formats))
-    monkeypatch.setattr(
-        "workbook.views.rewind.display", lambda thing, **how: displayed.append(thing) or still
-    )
-    shown = three_steps()
-    shown._ipython_display_()
-    controls, formats = displayed
-    assert "slider" in repr(controls)
-    assert formats["text/html"].startswith("<figure")
-    assert "3 of 3" in formats["text/plain"]
-    shown.move(-1)
-    assert displayed[-1]["text/html"].startswith("<details>")
-    assert "2 of 3" in displayed[-1]["text/html"]
-    Rewind(shown._draw, [("the only one", 1)])._ipython_display_()
-    assert len(displayed) == 4, "a single step has no slider"

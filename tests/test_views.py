@@ -103,12 +103,6 @@ def test_what_ended_the_query_is_what_ended_the_view() -> None:
         live.check()
 
 
-def test_a_live_view_ends_at_its_deadline() -> None:
-    live = Live(lambda: "x", every=0.01, deadline=0.05)
-    live._thread.join(timeout=5)
-    assert not live._thread.is_alive()
-
-
 def test_what_went_wrong_while_drawing_is_raised_later() -> None:
     drawn: list[int] = []
 
@@ -227,8 +221,7 @@ def test_bars_are_sorted_and_carry_their_numbers() -> None:
     shown = bars({"a": 1, "b": 1000}, "caption", {"a": 1, "b": 999}, total="page views")
     assert shown.index("1,000") < shown.index(">1<")
     assert "1,001</span> page views" in shown
-    assert shown.count("class='wb-changed'") == 1
-    assert "<b>+1</b>" in shown
+    assert shown.count("<b>+1</b>") == shown.count("<b>") == 1
     many = bars({f"/{n}": n for n in range(40)}, "caption")
     assert "25 more" in many
     assert "no rows yet" in bars({}, "caption")

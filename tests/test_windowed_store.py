@@ -47,32 +47,20 @@ def found(store: WindowedStore) -> list[tuple[int, str, bytes]]:
     return [((start - NOW) // MINUTE, row["group"], row["details"]) for start, row in store.all()]
 
 
-def test_rows_without_a_time_are_left_out_and_counted_once(store: WindowedStore) -> None:
-    rows = changes(("a", None, b"1"), ("b", -1, b"1"), ("c", -(2**63), b"1"), ("d", NOW, b"1"))
-    store.write(rows, Batch("q", 0))
-    store.write(rows, Batch("q", 0))
+def test_the_steps_of_a_group_are_taken_in_their_order(store: WindowedStore) -> None:
+    rows = changes(("a", NOW, b"last"), ("a", NOW, b"first"))
+    store.write(rows.append_column("step", pa.array([1, 0])), Batch("q", 0))
+    assert found(store) == [(0, "a", b"last")]
+
+
+def test_rows_that_have_no_window_are_left_out_and_counted_once(store: WindowedStore) -> None:
+    rows = changes(("a", None, b"1"), ("b", -1, b"1"), ("c", -(2**63), b"1"), ("d", NOW, b"1"),
+                   ("e", NOW - 12 * MINUTE, b"1"), ("f", NOW + AHEAD_MS + 1, b"1"))  # fmt: skip
+    store.write(changes(("d", NOW, b"0")), Batch("q", 0))
+    for _ in range(2):
+        store.write(rows, Batch("q", 1))
     assert found(store) == [(0, "d", b"1")]
-    assert store.left_out() == {NO_TIME: 3}
-
-
-def test_a_row_from_the_far_future_expires_nothing(store: WindowedStore) -> None:
-    store.write(changes(("a", NOW, b"1")), Batch("q", 0))
-    store.write(changes(("b", NOW + AHEAD_MS + 1, b"1"), ("b", 2**63 - 1, b"1")), Batch("q", 1))
-    assert found(store) == [(0, "a", b"1")]
-    assert store.left_out() == {AHEAD: 2}
-    store.write(changes(("b", NOW + AHEAD_MS, b"1")), Batch("q", 2))
-    assert found(store) == [(0, "a", b"1"), (5, "b", b"1")]
-
-
-def test_windows_are_forgotten_that_end_before_the_retention(store: WindowedStore) -> None:
-    ages = (12, 11, 10, 1)
-    store.write(changes(*(("a", NOW - age * MINUTE, b"") for age in ages)), Batch("q", 0))
-    assert [start for start, _, _ in found(store)] == [-12, -11, -10, -1]
-    store.write(changes(("b", NOW, b"")), Batch("q", 1))  # what ends at -10 min is just kept
-    assert [start for start, _, _ in found(store)] == [-11, -10, -1, 0]
-    store.write(changes(("c", NOW - 12 * MINUTE, b"")), Batch("q", 2))
-    assert len(store) == 4
-    assert store.left_out() == {EXPIRED: 1}
+    assert store.left_out() == {NO_TIME: 3, EXPIRED: 1, AHEAD: 1}
 
 
 def test_each_kind_of_store_wants_a_file_of_its_own(store: WindowedStore) -> None:

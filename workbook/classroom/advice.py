@@ -58,7 +58,6 @@ ADVICE: tuple[tuple[str, str], ...] = (
         f"No broker answers at the address in `bootstrap.servers`. {START_KAFKA} Then run the "
         "cell again.",
     ),
-    (r"_DESTROY\b", "The client was thrown away too early. Keep it in a variable of its own."),
     (
         r"_NO_OFFSET",
         "There's nothing to commit: the consumer hasn't read a record yet. Call `poll` until it "
@@ -97,11 +96,6 @@ ADVICE: tuple[tuple[str, str], ...] = (
         f"topic, or for an earlier one of the same name. {NEW_CHECKPOINT}",
     ),
     (
-        r"CONCURRENT_STREAM_LOG_UPDATE|CONCURRENT_QUERY|[Mm]ultiple streaming (jobs|queries)",
-        "Two queries use one checkpoint. Stop the other one (`query.stop()`), or give this query a "
-        "folder of its own, `chapter.checkpoint()`.",
-    ),
-    (
         r"query with that name is already active",
         "A query of this name still runs. Stop it first: `for query in spark.streams.active: "
         "query.stop()`; then run the cell again.",
@@ -118,11 +112,6 @@ ADVICE: tuple[tuple[str, str], ...] = (
         'take `.outputMode("append")`.',
     ),
     (
-        r"STREAMING_OUTPUT_MODE",
-        "The modes are `append` (final rows only), `update` (rows that changed) and `complete` "
-        "(all rows); not every query and sink knows each of them.",
-    ),
-    (
         r"topic option required",
         'Spark doesn\'t know where to write: add `.option("topic", name)` before `start()`.',
     ),
@@ -135,10 +124,6 @@ ADVICE: tuple[tuple[str, str], ...] = (
         r"checkpointLocation must be specified",
         'A streaming query keeps its place in a folder: add `.option("checkpointLocation", '
         "chapter.checkpoint())` before `start()`.",
-    ),
-    (
-        r"'path' is not specified",
-        'Spark doesn\'t know where to write: add `.format("memory")` or `.format("kafka")`.',
     ),
     (
         r"EVENT_TIME_IS_NOT_ON_TIMESTAMP",
@@ -173,25 +158,15 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "meant as text, put it in quotes in SQL.",
     ),
     (r"\[UNRESOLVED_COLUMN\b", "There's no column {objectName} at this point."),
-    (r"\[ATTRIBUTE_NOT_SUPPORTED", "There's no column or method `{attr_name}` at this point."),
     (
         r"CANNOT_CONVERT_COLUMN_INTO_BOOL",
         "Columns are joined by `&`, `|` and `~`, not by `and`, `or` and `not`, with each condition "
         "in brackets: `(a == 1) & (b == 2)`.",
     ),
     (
-        r"CAST_OVERFLOW\]",
-        "A cast overflows: {value} doesn't fit into {targetType}. Leave it out, or take a wider "
-        "type: BIGINT.",
-    ),
-    (
-        r"\[MISSING_AGGREGATION",
-        "{expression} is neither in the `groupBy` nor in an aggregate.",
-    ),
-    (
-        r"TABLE_OR_VIEW_NOT_FOUND",
-        "Spark knows no table {relationName}. Hand the DataFrame to the SQL by name: "
-        '`spark.sql("SELECT ... FROM {{df}}", df=df)`.',
+        r"NOT_COLUMN_OR_STR",
+        "If you've written `from pyspark.sql.functions import *`, it has replaced Python's own "
+        "`max`, `sum`, `round` and others. `del max` gets one back; write `F.max` for Spark's.",
     ),
     (
         r"DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE",

@@ -1,14 +1,100 @@
-"""Likely causes of a wrong answer that show in one call, whatever the exercise."""
+"""Calls an answer, and names likely causes of a wrong one that show in one call."""
 
+import copy
 import inspect
-from collections.abc import Iterator, Sequence
+import io
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbook.classroom.advice import advice
-from workbook.classroom.calls import Attempt, same
-from workbook.classroom.guard import HOLDERS, Large, parts
-from workbook.classroom.sandbox import ROOM
-from workbook.classroom.showing import error_line, type_name
+from workbook.classroom.sandbox import HOLDERS, LIMIT_SECONDS, ROOM, Large, bounded, guarded
+from workbook.classroom.showing import LONGEST, error_line, in_full, show, type_name
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The outcome of one call: a value or an error, its printed output, or that it was stopped.
+
+    A value that is too large to work with is a ``Large``. ``afterwards`` are the arguments if the
+    call has changed them. ``second`` shows what the same call returned again, if that differs.
+    """
+
+    value: Any = None
+    error: BaseException | None = None
+    printed: str = ""
+    timed_out: bool = False
+    afterwards: tuple[Any, ...] | None = None
+    second: str = ""
+
+    @property
+    def result(self) -> Any:
+        """Return the value, or the error if there is none."""
+        return self.error if self.error is not None else self.value
+
+    @property
+    def shown(self) -> str:
+        """Return the outcome as text for a card."""
+        if self.timed_out:
+            return "none in time"
+        gave = f"raised {error_line(self.error)}" if self.error is not None else show(self.value)
+        return f"{gave}\nand the second time {self.second}" if self.second else gave
+
+    @property
+    def too_much(self) -> bool:
+        """Return True if it took too long or its value was too large: it isn't called again."""
+        return self.timed_out or isinstance(self.value, Large)
+
+
+def attempt(function: Callable[..., Any], *args: Any, seconds: float = LIMIT_SECONDS) -> Attempt:
+    """Call an answer: errors and prints are caught, and an endless loop is interrupted."""
+    out = _Capped()
+    with redirect_stdout(out):
+        ended = guarded(function, *args, seconds=seconds)
+    return Attempt(bounded(ended.value), ended.error, out.getvalue(), ended.timed_out)
+
+
+def attempt_twice(answer: Callable[..., Any], args: tuple[Any, ...]) -> Attempt:
+    """Call an answer with copies, twice, to see whether it changes its input or keeps anything."""
+    mine, again = copy.deepcopy(args), copy.deepcopy(args)
+    first = attempt(answer, *mine)
+    first = replace(first, value=_kept(first.value))
+    if first.error is None and not same(mine, args):
+        first = replace(first, afterwards=mine)
+    if first.too_much:
+        return first
+    second = attempt(answer, *again)
+    shown = "" if alike(first.result, second.result) else second.shown
+    return replace(first, timed_out=second.timed_out, second=shown)
+
+
+def _kept(value: Any) -> Any:
+    """Copy a value if possible: the answer may keep what it returned, and change it."""
+    made = guarded(copy.deepcopy, value)
+    return value if made.error is not None or made.timed_out else made.value
+
+
+def same(left: Any, right: Any) -> bool:
+    """Return True if two values are equal; those that refuse to say (arrays, frames) are not."""
+    return guarded(lambda: bool(left == right)).value is True
+
+
+def alike(left: Any, right: Any) -> bool:
+    """Return True if two values are equal or look equal; errors equal only themselves."""
+    return same(left, right) or (type(left) is type(right) and in_full(left) == in_full(right))
+
+
+class _Capped(io.StringIO):
+    """Collects the printed output of an answer, and cuts that of an endless loop."""
+
+    def write(self, text: str) -> int:
+        if self.tell() < LONGEST:
+            super().write(text[:LONGEST])
+        return len(text)
+
+
+# --- causes ------------------------------------------------------------------------------------
 
 NO_RETURN = (
     "It returns None, whatever the input: no `return` is reached, or what follows it is None, as "
@@ -65,25 +151,34 @@ def _cause_of_value(tried: Attempt) -> str:
     return ""
 
 
+TEXT, WHOLE = "text", "whole number"
+
+MOST_MATCHED = 500
+"""Up to this number of elements without an order, each is compared with each."""
+
+
 def other_type(value: Any, expected: Any, others: Sequence[type] = ()) -> str:
     """Return the cause where a value has the expected contents in another form, or another type.
 
     A value of one of the ``others`` is of a type that is right elsewhere.
     """
-    if same(value, expected):
-        return other_numbers(value, expected)
     if value is None or expected is None or isinstance(value, Large):
         return ""
     asked, found = _in_words(expected), _in_words(value)
-    if forms := _forms(value, expected):
-        if TEXT in forms:
+    if forms := forms_of(value, expected):
+        mine, wanted = forms[0]
+        if (TEXT, WHOLE) in forms:
             return (
                 "Right contents, but a number stands as text or bytes in it, where a whole number "
                 "(int) is expected: leave out the `str(...)`, or put `int(...)` around the text."
             )
+        if mine.startswith("numpy.") and wanted == WHOLE:
+            return f"This is a {mine}, which `json.dumps` refuses: put `int(...)` around it."
+        if wanted == WHOLE:
+            return f"Right values, of type {mine} where a whole number (int) is expected."
         if not _related(value, expected):
             return f"Right contents in a {found}; a {asked} is expected."
-        return "Right contents, but a {} stands for a {} in it.".format(*forms[0])
+        return f"Right contents, but a {mine} stands for a {wanted} in it."
     numbers = isinstance(value, (int, float)) and isinstance(expected, (int, float))
     if numbers or _related(value, expected) or isinstance(value, tuple(others)):
         return ""
@@ -95,6 +190,43 @@ def other_type(value: Any, expected: Any, others: Sequence[type] = ()) -> str:
 def _in_words(value: Any) -> str:
     """Return a type's name as the tasks have it."""
     return "dictionary" if isinstance(value, dict) else type_name(value)
+
+
+def forms_of(value: Any, expected: Any) -> list[tuple[str, str]] | None:
+    """Return the types (found, asked) in which equal contents differ; None for other contents."""
+    forms: list[tuple[str, str]] | None = guarded(_forms, value, expected).value
+    return forms
+
+
+def _forms(value: Any, expected: Any) -> list[tuple[str, str]] | None:
+    if type(expected) is int:
+        text = value.decode("latin-1") if isinstance(value, bytes) else value
+        if isinstance(text, str):
+            return [(TEXT, WHOLE)] if text.removeprefix("+") == str(expected) else None
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return None if value != expected else [] if whole else [(type_name(value), WHOLE)]
+    both = [(type_name(value), type_name(expected))]
+    if not (isinstance(value, HOLDERS) and isinstance(expected, HOLDERS)):
+        differ = isinstance(expected, HOLDERS) or type_name(value).startswith("numpy.")
+        return None if not same(value, expected) else both * differ
+    found = [] if _related(value, expected) or value == expected else both
+    mine, asked = (list(v.items() if isinstance(v, dict) else v) for v in (value, expected))
+    if len(mine) != len(asked):
+        return None
+    if all(isinstance(v, (list, tuple)) for v in (value, expected)):
+        inside = [_forms(*pair) for pair in zip(mine, asked, strict=True)]
+        return None if None in inside else found + [form for each in inside for form in each or ()]
+    if len(mine) > MOST_MATCHED:
+        return None
+    for each in asked:
+        equal = [mine.index(each)] if each in mine else []
+        tries = ((n, _forms(mine[n], each)) for n in [*equal, *range(len(mine))])
+        place, forms = next(((n, forms) for n, forms in tries if forms is not None), (0, None))
+        if forms is None:
+            return None
+        found += forms
+        del mine[place]
+    return found
 
 
 def by_part(value: Any, expected: Any, why: str) -> str:
@@ -128,60 +260,3 @@ def _named_parts(value: Any, expected: Any) -> Iterator[tuple[str, Any, Any]]:
 
 def _related(value: Any, expected: Any) -> bool:
     return isinstance(value, type(expected)) or isinstance(expected, type(value))
-
-
-TEXT = ("text", "whole number")
-
-MOST_MATCHED = 500
-"""Up to this number of elements without an order, each is compared with each."""
-
-
-def _forms(value: Any, expected: Any) -> list[tuple[str, str]] | None:
-    """Return the types (found, asked) in which equal contents differ; None for other contents."""
-    if same(value, expected):
-        return []
-    if type(expected) is int:
-        text = value.decode("latin-1") if isinstance(value, bytes) else value
-        return [TEXT] if isinstance(text, str) and text.removeprefix("+") == str(expected) else None
-    mine, asked = (list(v.items()) if isinstance(v, dict) else v for v in (value, expected))
-    if not all(isinstance(v, (list, tuple, set, frozenset)) for v in (mine, asked)):
-        return None
-    in_order = all(isinstance(v, (list, tuple)) for v in (value, expected))
-    if len(mine) != len(asked) or not (in_order or len(mine) <= MOST_MATCHED):
-        return None
-    found = [] if _related(value, expected) else [(type_name(value), type_name(expected))]
-    left = list(mine)
-    for number, each in enumerate(asked):
-        places = [number] if in_order else range(len(left))
-        matches = ((n, forms) for n in places if (forms := _forms(left[n], each)) is not None)
-        place, forms = next(matches, (0, None))
-        if forms is None:
-            return None
-        found += forms
-        if not in_order:
-            del left[place]
-    return found
-
-
-def other_numbers(value: Any, expected: Any) -> str:
-    """Return the cause where 10.0 or True is in the place of an equal whole number, or ''."""
-    found = type_name(value)
-    if isinstance(expected, int) and found.startswith("numpy.") and not isinstance(value, float):
-        return f"This is a {found}, which `json.dumps` refuses: put `int(...)` around it."
-    if type(expected) is int and (isinstance(value, bool) or not isinstance(value, int)):
-        return f"Right values, of type {found} where a whole number (int) is expected."
-    if isinstance(expected, HOLDERS) and not isinstance(value, HOLDERS):
-        return f"Right contents in a {found}; a {type_name(expected)} is expected."
-    causes = (other_numbers(*places) for places in _places(value, expected))
-    return next(filter(None, causes), "")
-
-
-def _places(value: Any, expected: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield what two equal containers hold in the same place."""
-    if isinstance(expected, (dict, set, frozenset)):
-        mine = {each: each for each in value}
-        yield from ((mine.get(each, each), each) for each in expected)
-    if isinstance(expected, dict):
-        yield from ((value.get(each), held) for each, held in expected.items())
-    elif not isinstance(expected, (set, frozenset)):
-        yield from zip(parts(value), parts(expected), strict=False)

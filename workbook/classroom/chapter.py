@@ -24,7 +24,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from workbook.classroom.errors import FailureWatch, Watched, follow_errors
+from workbook.classroom.errors import Watched, failure_watch, follow_errors
 from workbook.classroom.questions import Prediction
 from workbook.errors import QueryFailed
 from workbook.kafka.application import Closes, Loop
@@ -219,16 +219,13 @@ class Chapter:
     ) -> live.Live:
         """Watch counts by name as bars, and with ``total`` their sum as one large number.
 
-        Those that change flash, and say by how much.
+        Those that change say by how much.
         """
-        before, now, drawn, began = dict[str, int](), dict[str, int](), "", time.monotonic()
+        before, now, drawn = dict[str, int](), dict[str, int](), ""
 
         def draw() -> str:
             nonlocal before, now, drawn
             before, now = now, dict(counts())
-            if not now and not drawn:
-                waits = f"{caption} (nothing yet, for {time.monotonic() - began:.0f} s)"
-                return tables.bars(now, waits, None, total)
             if now != before or not drawn:
                 drawn = tables.bars(now, caption, before if drawn else None, total)
             return drawn
@@ -254,12 +251,12 @@ class Chapter:
         broker is away, or what has ended a loop.
         """
         found: list[T] = []
-        failure = FailureWatch()
+        check_queries = failure_watch()
 
         def asked() -> T:
             found[:] = [until()]
             if not found[0]:
-                failure.check()
+                check_queries()
                 self._check_programs()
             return found[0]
 

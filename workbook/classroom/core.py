@@ -15,7 +15,7 @@ from typing import Any
 
 from workbook.classroom.judging import Mistake, NotYet
 from workbook.classroom.render import Card, Part, State
-from workbook.classroom.texts import as_a_cell, remember, solved, warning
+from workbook.classroom.texts import as_a_cell, remember, solved
 from workbook.errors import CheckBroke
 
 SILENT_SECONDS = 2.0
@@ -66,9 +66,9 @@ class Problem:
             waiting.join()
         self._checked, self._passed, self._skipped = answer, found is None, False
         if found is None:
-            parts = Part("Discussion", self.discussion), *self._remember(answer), *warning(answer)
+            parts = Part("Discussion", self.discussion), *self._remember(answer)
             return Card(State.CORRECT, self.name, parts)
-        return Card(State.NOT_YET, self.name, (*found.parts(), *warning(answer)))
+        return Card(State.NOT_YET, self.name, found.parts())
 
     def hint(self) -> Card:
         """Show the next hint."""

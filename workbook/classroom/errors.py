@@ -14,7 +14,8 @@ import sys
 import textwrap
 import time
 import traceback
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -253,25 +254,26 @@ def _failure(query: StreamingQuery) -> BaseException | None:
         return None
 
 
-class FailureWatch:
-    """Raises the failure of a query some time after it was seen; asks Spark twice a second."""
+def failure_watch() -> Callable[[], None]:
+    """Return what raises the failure of a query, unless it was reported; it asks twice a second.
 
-    EVERY_S, LOOKS = 0.5, 5
-    """A cell may wait for the failure itself: it gets two seconds to see it."""
+    A cell may wait for the failure itself: it gets two seconds to see it.
+    """
+    looks = deque[bool](maxlen=5)
+    due = 0.0
 
-    def __init__(self) -> None:
-        self._next, self._seen = 0.0, 0
-
-    def check(self) -> None:
-        """Raise what made a query fail, unless that was reported before."""
-        if time.monotonic() < self._next:
+    def check() -> None:
+        nonlocal due
+        if time.monotonic() < due:
             return
-        self._next = time.monotonic() + self.EVERY_S
+        due = time.monotonic() + 0.5
         failed = _unreported()
-        self._seen = self._seen + 1 if failed else 0
-        if self._seen >= self.LOOKS:
+        looks.append(bool(failed))
+        if sum(looks) == looks.maxlen:
             _reported.update(str(query.runId) for _, query, _ in failed)
             raise failed[0][2]
+
+    return check
 
 
 class Watched:

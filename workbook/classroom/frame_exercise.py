@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from workbook.classroom.calls import Attempt
+from workbook.classroom.causes import Attempt
 from workbook.classroom.core import Problem
 from workbook.classroom.exercise import BY_CHANCE, SEED, Answer, Read, case, stub_of
 from workbook.classroom.frames import (
@@ -31,8 +31,14 @@ from workbook.classroom.frames import (
 )
 from workbook.classroom.judging import Mistake, NotYet, import_all_of, not_callable_so
 from workbook.classroom.render import Rows
-from workbook.classroom.spark_causes import STARTS, broken, other_column_type
-from workbook.classroom.streams import cause_of_endless_state, cause_of_luck, cause_on_a_stream
+from workbook.classroom.spark_causes import (
+    STARTS,
+    broken,
+    cause_of_endless_state,
+    cause_of_luck,
+    cause_on_a_stream,
+    other_column_type,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,17 +9,20 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
 from typing import Any
 
-from workbook.classroom.calls import Attempt, alike, attempt, attempt_twice, same
 from workbook.classroom.causes import (
     LEFT_BEHIND,
     NO_RETURN,
     PRINTS,
+    Attempt,
+    alike,
+    attempt,
+    attempt_twice,
     by_part,
-    other_numbers,
+    forms_of,
     other_type,
+    same,
     usual_cause,
 )
 from workbook.classroom.render import Part, Rows
@@ -161,12 +164,11 @@ def _judged(answer: Any, exam: _Exam, say: Say) -> _Failed | None:
         case, tried = judged[number]
         if tried.second and same(tried.value, case.expected):  # right at first: no idea is that
             return _Failed(number, _not_yet(exam, answer, case, tried))
-    explained = False
     cause = next((m.cause for m in exam.mistakes if _gives_the_same(m, judged)), "")
-    if not cause and all(a.error is None and a.value is None and not a.printed for a in attempts):
-        explained = not returns_a_value(answer)
-        cause = NO_RETURN if explained or all(c.expected is not None for c in exam.cases) else ""
-    return _Failed(failed[0], _not_yet(exam, answer, *judged[failed[0]], cause), explained)
+    silent = all(a.error is None and a.value is None and not a.printed for a in attempts)
+    if not cause and silent and all(case.expected is not None for case in exam.cases):
+        cause = NO_RETURN
+    return _Failed(failed[0], _not_yet(exam, answer, *judged[failed[0]], cause), explained=False)
 
 
 def _attempts(answer: Any, cases: Sequence[Case], say: Say) -> list[Attempt]:
@@ -192,26 +194,11 @@ def _gives_the_same(mistake: Mistake, judged: Sequence[tuple[Case, Attempt]]) ->
 
 def import_all_of(answer: Any) -> None:
     """Import what an answer imports, so that a slow package is no endless loop."""
+    code = getattr(inspect.unwrap(answer), "__code__", None)
     with redirect_stdout(io.StringIO()), suppress(Exception, SystemExit):
-        for step in _steps(answer):
+        for step in dis.get_instructions(code) if code else ():
             if step.opname == "IMPORT_NAME":
                 importlib.import_module(str(step.argval))
-
-
-def returns_a_value(answer: Any) -> bool:
-    """Return True if some `return` in an answer's code isn't one of None."""
-    nothing = [("LOAD_CONST", None), ("RETURN_CONST", None)]
-    return any(
-        end.is_jump_target or (made.opname, made.argval) not in nothing
-        for last, end in pairwise(_steps(answer))
-        if end.opname in ("RETURN_VALUE", "RETURN_CONST")
-        for made in [last if end.opname == "RETURN_VALUE" else end]  # one step in newer Pythons
-    )
-
-
-def _steps(answer: Any) -> list[dis.Instruction]:
-    code = getattr(inspect.unwrap(answer), "__code__", None)
-    return list(dis.get_instructions(code)) if code else []
 
 
 def not_callable_so(answer: Any, args: tuple[Any, ...]) -> NotYet | None:
@@ -271,4 +258,4 @@ def _not_yet(exam: _Exam, answer: Any, case: Case, tried: Attempt, known: str = 
 def _passes(case: Case, tried: Attempt) -> bool:
     if tried.error is not None or tried.timed_out or tried.second or tried.afterwards is not None:
         return False
-    return same(tried.value, case.expected) and not other_numbers(tried.value, case.expected)
+    return same(tried.value, case.expected) and not forms_of(tried.value, case.expected)

@@ -39,17 +39,12 @@ class _Timed(msgspec.Struct):
     click_type: str = ""
 
 
-def recorded(
-    config: dict[str, str],
-    query: StreamingQuery,
-    topic: str | None = None,
-    kind: str | None = "Page",
-) -> Run:
-    """Return a query's run over a topic from its first record on: the clicks of a kind, or all.
+def recorded(config: dict[str, str], query: StreamingQuery, topic: str | None = None) -> Run:
+    """Return a query's run over a topic from its first record on: its page views.
 
-    Other clicks that the query filters out itself aren't known here: they're drawn as counted.
-    Without a ``topic`` it's the one that the query's progress names. Raises as ``read_messages``
-    does, and WorkbookError where the progress names none.
+    Those that the query filters out itself aren't known here: they're drawn as counted. Without a
+    ``topic`` it's the one that the query's progress names. Raises as ``read_messages`` does, and
+    WorkbookError where the progress names none.
     """
     topic = topic or _topic_of(query)
     read = _read_by(query, topic)  # before the topic: later records wait to be read
@@ -59,7 +54,7 @@ def recorded(
         click = _decoded(message.value())
         if click is None:
             unreadable += 1
-        elif kind is None or click.click_type == kind:
+        elif click.click_type == "Page":
             rows.append((message.partition(), message.offset(), message.timestamp()[1],
                          click.timestamp))  # fmt: skip
     table = pd.DataFrame(rows, columns=["partition", "offset", "arrival", "time"], dtype="int64")

@@ -8,10 +8,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from msgspec.structs import asdict
-
-from workbook.classroom.guard import bounded, guarded, length
-from workbook.streams.events.clicks import Click
+from workbook.classroom.sandbox import bounded, guarded
 
 LONGEST = 2_000
 """How many characters of what was printed a card shows."""
@@ -21,17 +18,8 @@ MOST_LINES = 10
 """How many lines of a value a card shows, and twice as many of an argument."""
 
 
-class _Text(str):
-    """Text in place of a value that pprint would write at length."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
 def show(value: Any, most_lines: int = MOST_LINES) -> str:
-    """Format a value as text: each click on a line, without its browser, cut where long."""
+    """Format a value as text, cut where long."""
     return _cut(_formatted(value), most_lines, _count(value))
 
 
@@ -48,9 +36,7 @@ def show_both(value: Any, expected: Any) -> tuple[str, str]:
 
 
 def _formatted(value: Any) -> str:
-    return _said(
-        lambda: pprint.pformat(_with_clicks(bounded(value)), width=WIDTH, sort_dicts=False), value
-    )
+    return _said(lambda: pprint.pformat(bounded(value), width=WIDTH, sort_dicts=False), value)
 
 
 def in_full(value: Any) -> str:
@@ -106,23 +92,6 @@ def place(error: BaseException | None, answer: Any) -> str:
     return f"line {numbers[-1]}: {line}".removesuffix(": ")
 
 
-def _with_clicks(value: Any) -> Any:
-    """Replace the clicks in a value by text."""
-    if isinstance(value, Click):
-        return _click(value)
-    if type(value) in (list, tuple):
-        return type(value)(map(_with_clicks, value))
-    return {k: _with_clicks(v) for k, v in value.items()} if type(value) is dict else value
-
-
-def _click(click: Click) -> _Text:
-    """Format a click on one line, in place of one that pprint would spread over six."""
-    named = {**asdict(click), "click_type": str(click.click_type)}
-    del named["browser"]
-    shown = ", ".join(f"{n}={v!r}" for n, v in named.items() if v is not None)
-    return _Text(f"Click({shown})")
-
-
 def _cut(text: str, most_lines: int, count: str) -> str:
     """Return the first lines of a text, and how much there is; a long line counts as several."""
     lines = text.split("\n")
@@ -138,8 +107,8 @@ def _cut(text: str, most_lines: int, count: str) -> str:
 def _count(value: Any) -> str:
     """Return how much a value holds, in brackets; '' where that cannot be counted."""
     if isinstance(value, (str, bytes, bytearray)):
-        return f"({length(value):,} {'characters' if isinstance(value, str) else 'bytes'})"
-    return f"({length(value):,} elements)" if isinstance(value, (list, tuple, dict, set)) else ""
+        return f"({len(value):,} {'characters' if isinstance(value, str) else 'bytes'})"
+    return f"({len(value):,} elements)" if isinstance(value, (list, tuple, dict, set)) else ""
 
 
 def _without_address(text: str) -> str:

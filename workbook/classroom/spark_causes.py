@@ -1,7 +1,9 @@
-"""Names likely causes that show in Spark's errors, or in the DataFrame of an answer.
+"""Names likely causes that show in Spark's errors, in an answer's DataFrame, or on a stream.
 
 The messages of Spark's errors continue with the whole plan. What a Python function raised on a
-worker comes as the text of a traceback.
+worker comes as the text of a traceback. An answer that is right on a table is called with a
+streaming DataFrame of the same columns. Spark's own checker then says whether it would start the
+query in update mode, which takes some 10 ms and starts nothing.
 """
 
 from __future__ import annotations
@@ -13,8 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbook.classroom.advice import advice
-from workbook.classroom.calls import Attempt
-from workbook.classroom.causes import usual_cause
+from workbook.classroom.causes import Attempt, usual_cause
 from workbook.classroom.judging import NotYet
 from workbook.classroom.showing import place
 
@@ -138,3 +139,138 @@ def _kind(type_: str) -> str:
     """Return a type's kind: whole numbers of any width are one, since Spark chooses the width."""
     whole = re.fullmatch(r"tinyint|smallint|int|bigint|decimal\(\d+,0\)", type_)
     return "a whole number" if whole else type_
+
+
+# --- an answer on a stream ----------------------------------------------------------------------
+
+RIGHT = "The rows are right, but "
+_RUNS = (
+    "it runs the query itself (`collect`, `toPandas`, `count`, `rdd`, `pivot`, `cache`): a stream "
+    "has no end to wait for, and Spark refuses. Describe the result with DataFrame operations, and "
+    "leave running it to the caller."
+)
+_REFUSED = {
+    "writeStream.start|pivot is not supported": _RUNS,
+    "Sorting is not supported": "a stream can't be sorted: more rows may always come. Leave out "
+    "the order; the cell that shows the result sorts it.",
+    "NON_TIME_WINDOW": "a stream knows no functions `over` a window of rows, such as `row_number`, "
+    "because more rows may always come. `groupBy` and an aggregate do it.",
+    "Distinct aggregations": "a stream can't count distinct values: it would have to keep each of "
+    "them for ever. Here every row counts, so `count` is enough.",
+    "correctness|Multiple streaming aggregations": "it aggregates twice (or joins or drops "
+    "duplicates after aggregating), which a stream in update mode can't do. One `groupBy` is "
+    "enough.",
+}
+_TABLE = (
+    "they were made out of Python or of another table, so nothing of a stream would come through. "
+    "Build the result from the DataFrame that is handed in."
+)
+COLLECTS = (
+    "on a stream it collects every row that a group ever had, and the "
+    "state keeps them all forever. Which aggregate keeps a single value?"
+)
+BY_THE_CLOCK = (
+    "they depend on the time at which the query runs: on a stream a group "
+    "gets a further row when that time changes."
+)
+_PLANNED = {
+    r"\b(collect_list|collect_set|array_agg|listagg)\(": COLLECTS,
+    r"\b(current_date|current_timestamp|now|localtimestamp)\(": BY_THE_CLOCK,
+    r"approx_count_distinct\(": "`approx_count_distinct` gives only an estimate, which is wrong "
+    "where there are more rows. Here every row counts: `count` gives their exact number.",
+    r"\bJoin ": "a join keeps every row that both of its sides ever had, to find the rows that may "
+    "still come. One aggregate is enough.",
+    "FlatMapGroupsIn": "a Python function over each group sees the rows of one micro-batch alone, "
+    "so it would start from nothing in each. The aggregates of `agg` keep their state.",
+}
+_LUCK = (
+    "The rows are right by luck: it sorts, and then takes whichever row comes first. After "
+    "`groupBy` or `dropDuplicates` Spark promises no order. Let the aggregate itself choose."
+)
+
+
+def stream_like(table: DataFrame) -> DataFrame:
+    """Return a stream with the columns of ``table``, to be described and never run."""
+    rate = table.sparkSession.readStream.format("rate").load()
+    empty = (f"CAST(NULL AS {f.dataType.simpleString()}) AS {f.name}" for f in table.schema)
+    return rate.selectExpr(*empty)
+
+
+def cause_on_a_stream(described: Attempt) -> str:
+    """Return why an answer's query, called with ``stream_like``, would not start; or ''."""
+    if described.error is not None:
+        return RIGHT + _refusal(described.error)
+    if not getattr(described.value, "isStreaming", False):
+        return RIGHT + _TABLE
+    if refused := _refused(described.value, "Update"):
+        return RIGHT + _refusal(refused)
+    steps = _plan(described.value).toString()
+    return next((RIGHT + cause for piece, cause in _PLANNED.items() if re.search(piece, steps)), "")
+
+
+def cause_of_luck(frame: DataFrame) -> str:
+    """Return the cause if rows hang on an order that a shuffle may lose, or ''."""
+    taken = re.search(r"Deduplicate|\b(first|last|any_value)\(", plan := _plan(frame).toString())
+    return _LUCK if taken and "Sort [" in plan[taken.start() :] else ""
+
+
+def _plan(frame: DataFrame) -> Any:
+    return frame._jdf.queryExecution().analyzed()
+
+
+def _refused(frame: DataFrame, mode: str) -> Exception | None:
+    """Return the error with which Spark refuses to start a query in this output mode, or None."""
+    jvm: Any = frame.sparkSession._jvm
+    try:
+        checker = jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
+        modes = jvm.org.apache.spark.sql.streaming.OutputMode
+        checker.checkForStreaming(_plan(frame), getattr(modes, mode)())
+    except Exception as refused:
+        return refused
+    return None
+
+
+def _refusal(error: BaseException) -> str:
+    text = f"{getattr(error, 'getCondition', str)()} {error}"
+    known = next((cause for piece, cause in _REFUSED.items() if re.search(piece, text)), "")
+    return known or f"not on a stream. {spark_cause(error) or error}"
+
+
+NO_WATERMARK = (
+    "The rows are right, but on a stream your state never ends: without a `withWatermark` Spark "
+    "keeps each group for ever, because one more row of it may always come. (`withWatermark` "
+    "returns a new DataFrame, and leaves the old one unchanged.)"
+)
+WATERMARK_BEHIND = (
+    "The rows are right, but on a stream your state never ends: `withWatermark` stands behind the "
+    "grouping, which doesn't know of it. It belongs before `groupBy`."
+)
+WATERMARK_UNUSED = (
+    "The rows are right, but on a stream your state never ends: what it groups by isn't a `window` "
+    "of the very column that has the watermark. A number or a text made out of a time (`div`, "
+    "`date_trunc`, a cast) is only a value to Spark, and a value never gets old."
+)
+TOO_SHORT = (
+    "On a stream it drops an event that is late by less than the delay that is asked for. Either "
+    "the delay of your watermark is too short, or you group by a time that is rounded down to the "
+    "start of its window. The watermark passes such a time when the window begins, but it passes "
+    "an `F.window` only when the window ends."
+)
+TOO_LONG = (
+    "On a stream it still counts an event that is too late, because the delay of your watermark is "
+    "too long. The longer the delay, the more windows stay in the state."
+)
+
+
+def cause_of_endless_state(described: Attempt) -> str:
+    """Return why the state of an answer's query would grow for ever, or ''.
+
+    Append mode emits a group when its state ends, so Spark refuses it where that never happens.
+    """
+    if not _refused(described.value, "Append"):
+        return ""
+    steps = _plan(described.value).toString()
+    watermark, grouping = steps.find("EventTimeWatermark"), steps.find("Aggregate")
+    if watermark < 0:
+        return NO_WATERMARK
+    return WATERMARK_BEHIND if watermark < grouping else WATERMARK_UNUSED

@@ -1,10 +1,9 @@
-"""The text of answers: a reference as a cell, solved exercises beyond a kernel, replaced built-ins.
+"""The text of answers: a reference as a cell, and solved exercises beyond a kernel.
 
 Solved exercises are kept in the folder of the copies, where the lab names a file for them.
 """
 
 import ast
-import builtins
 import fcntl
 import inspect
 import json
@@ -19,10 +18,7 @@ from typing import Any
 
 import msgspec
 
-from workbook.classroom.render import Part
 from workbook.classroom.showing import show
-
-SPARKS = "pyspark.sql.functions"
 
 
 def as_a_cell(reference: Any, stub: str) -> str:
@@ -126,21 +122,3 @@ def _kept(file: Path) -> dict[str, Any]:
 def _file() -> Path | None:
     named = os.environ.get("WORKBOOK_SOLVED")
     return Path(named) if named else None
-
-
-def warning(answer: Any) -> tuple[Part, ...]:
-    """Warn now if `import *` has replaced built-ins by Spark's, because cells far below break."""
-    names = sorted(
-        name
-        for name, value in getattr(answer, "__globals__", {}).items()
-        if hasattr(builtins, name) and str(getattr(value, "__module__", "")).startswith(SPARKS)
-    )
-    if not names:
-        return ()
-    shown = ", ".join(f"`{name}`" for name in names)
-    text = (
-        f"`from {SPARKS} import *` has replaced Python's own {shown} in this notebook, and cells "
-        f"below need them. Write `F.{names[0]}` for Spark's instead of that import, and run "
-        f"`del {', '.join(names)}` to get Python's back."
-    )
-    return (Part("Mind", text),)

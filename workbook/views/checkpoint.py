@@ -65,16 +65,16 @@ def checkpoint(
     there = {file.kind for file in found if file.batch == last["offsets"] and file.at <= kill}
     missing = [kind for kind in kinds if kills and there and kind not in there]
     if kills:
-        words = _at_kill(found, last, kill, missing)
+        words = _at_kill(last, missing)
     else:
         named = (f"in {kind}: {'none' if n == NONE else n}" for kind, n in last.items())
-        words = [f"The last micro-batch {', '.join(named)}."]
+        words = f"The last micro-batch {', '.join(named)}."
     zero = kills[-1] if kills else found[-1].at
     gone = [File(kind, last["offsets"], kill) for kind in missing]
     strip = _draw(found, gone, kinds, zero)
     _draw_marks(strip, [file.at for file in found], kills, starts, bool(gone), kill_is)
     rows = [_row(batch, found, planned, kinds, zero) for batch in shown]
-    return Picture(strip, caption, " ".join(words), rows)
+    return Picture(strip, caption, words, rows)
 
 
 def _last_files(files: Sequence[File], kills: Sequence[float], kinds: Sequence[str]) -> list[File]:
@@ -85,24 +85,18 @@ def _last_files(files: Sequence[File], kills: Sequence[float], kinds: Sequence[s
     return sorted(lives.values(), key=lambda file: (file.at, file.batch, kinds.index(file.kind)))
 
 
-def _at_kill(
-    found: Sequence[File], last: Mapping[str, int], kill: float, missing: Sequence[str]
-) -> list[str]:
+def _at_kill(last: Mapping[str, int], missing: Sequence[str]) -> str:
     """Return what a kill found."""
-    batch, done = last["offsets"], last["commits"]
+    batch = last["offsets"]
     if batch == NONE:
-        return ["When the kill fell, no micro-batch was planned."]
-    latest = "None was in commits." if done == NONE else f"The last one in commits was {done}."
+        return "When the kill fell, no micro-batch was planned."
     if not missing:
-        return ["When the kill fell, each planned micro-batch was in commits.", latest]
+        return "When the kill fell, each planned micro-batch was in commits."
     there = [kind for kind in last if kind not in missing]
-    said = (
+    return (
         f"When the kill fell, micro-batch {batch} was in {' and '.join(there)}, and not in "
         f"{' or '.join(missing)}."
     )
-    again = [file.kind for file in found if file.batch == batch and file.at > kill]
-    since = [f"Since then {batch} was written to {' and '.join(again)}."] if again else []
-    return [said, latest, *since]
 
 
 def _draw(found: Sequence[File], gone: Sequence[File], kinds: Sequence[str], zero: float) -> Strip:

@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from workbook.views.colours import BLUE, GREEN, GREY, INK_ON_PAPER, ORANGE
-from workbook.views.picture import Picture, duration, moment, number, places
+from workbook.views.picture import Picture, moment, number
 from workbook.views.plane import Plane, moments
 from workbook.views.runs import WINDOW_MS
 
@@ -21,7 +20,7 @@ CAPTION = (
     "rule."
 )
 DELAY_MS = 5000
-MINIMUM, MAXIMUM = "minimum", f"maximum less {duration(DELAY_MS)}"
+MINIMUM, MAXIMUM = "minimum", f"maximum less {DELAY_MS // 1000} seconds"
 
 
 def clocks(
@@ -41,7 +40,7 @@ def clocks(
     newest = {int(p): int(t) for p, t in read.groupby("partition")["timestamp"].max().items()}
     count = max(partitions, int(whole["partition"].max()) + 1 if len(whole) else 0)
     ends = np.unique(read["timestamp"].to_numpy(np.int64) // WINDOW_MS * WINDOW_MS) + WINDOW_MS
-    rules = {
+    rules: dict[str, int | None] = {
         MINIMUM: min(newest.values()) if newest and len(newest) == count else None,
         MAXIMUM: max(newest.values()) - DELAY_MS if newest else None,
     }
@@ -54,21 +53,25 @@ def clocks(
         low = min(low, *newest.values()) if newest else low
         plane.axes.set_ylim(*moments([low - DELAY_MS, int(times.max()) + WINDOW_MS]))
     _draw_clocks(plane, newest, late, count)
-    _draw_rules(plane, rules, ends)
+    closed = {name: 0 if at is None else int((ends <= at).sum()) for name, at in rules.items()}
+    _draw_rules(plane, rules, closed, len(ends))
     plane.times(y=True)
     plane.counts(x=True)
     plane.legend(3)
+    words = f"Partitions with a clock: {len(newest):,} of {count:,}."
+    for name, windows in closed.items():
+        words += f" Closed by the {name}: {windows:,} of {number(len(ends), 'window')}."
     rows = []
     for p in range(count):
         row = {"newest event time": "none", "behind the fastest": "–", "its window": "–"}
         if p in newest:
             row = {
                 "newest event time": moment(newest[p]),
-                "behind the fastest": duration(max(newest.values()) - newest[p]),
+                "behind the fastest": f"{(max(newest.values()) - newest[p]) / 1000:,g} s",
                 "its window": "closed by the maximum" if p in late else "open",
             }
         rows.append({"partition": p, **row})
-    return Picture(plane, CAPTION, _words(newest, late, count, rules, ends), rows)
+    return Picture(plane, CAPTION, words, rows)
 
 
 def _draw_clocks(plane: Plane, newest: Mapping[int, int], late: Sequence[int], count: int) -> None:
@@ -90,26 +93,13 @@ def _draw_clocks(plane: Plane, newest: Mapping[int, int], late: Sequence[int], c
     axes.set_xlim(-0.7, count - 0.3)
 
 
-def _draw_rules(plane: Plane, rules: Mapping[str, int | None], ends: NDArray[np.int64]) -> None:
+def _draw_rules(
+    plane: Plane, rules: Mapping[str, int | None], closed: Mapping[str, int], windows: int
+) -> None:
     looks = {MINIMUM: (GREEN, "-"), MAXIMUM: (ORANGE, "--")}
     for name, rule in rules.items():
         if rule is not None:
             colour, dashes = looks[name]
-            words = f"by {name}:\n{(ends <= rule).sum():,} of {len(ends):,} windows\nclosed"
+            words = f"by {name}:\n{closed[name]:,} of {windows:,} windows\nclosed"
             plane.axes.axhline(moments(rule), color=colour, ls=dashes, lw=2, label=name)
             plane.beside(moments(rule), words)
-
-
-def _words(
-    newest: Mapping[int, int], late: Sequence[int], count: int,
-    rules: Mapping[str, int | None], ends: NDArray[np.int64],
-) -> str:  # fmt: skip
-    said = [f"Partitions with a clock: {len(newest):,} of {count:,}"]
-    for name, rule in rules.items():
-        closed = 0 if rule is None else (ends <= rule).sum()
-        said.append(f"Closed by the {name}: {closed:,} of {number(len(ends), 'window')}")
-    if none := set(range(count)) - set(newest):
-        said[1] += f", because these have no record yet: {places(none)}"
-    if late:
-        said[2] += f". The next click may come too late in: {places(late)}"
-    return ". ".join(said) + "."

@@ -12,15 +12,15 @@ from workbook.views.tables import marked
 AGAIN = "To try again, run the cell that makes the lab, then this one."
 SAID = {
     "new": "Press Start.",
-    "starting": "▶ It starts, in a process of its own, and joins its group: some seconds ...",
-    "running": "▶ It runs: {committed:,} of {end:,} clicks are committed. Kill it when you like.",
+    "running": "▶ It runs, in a process of its own; to start and to join its group takes seconds. "
+    "{committed:,} of {end:,} clicks are committed. Kill it when you like.",
     "killed": "✗ Killed, without a warning. Start it again when you have seen enough.",
     "recovered": "✓ It has read all the clicks. Go on: the next cells show what became of them.",
     "finished": f"It has read all the clicks, and nobody has killed it. {AGAIN}",
     "failed": f"✗ It has ended by itself, and lab.check() says why. {AGAIN}",
     "closed": f"This lab is closed. {AGAIN}",
 }
-"""What is said of each state of the lab; of running and finished there are two kinds."""
+"""What is said of each state of the lab; of finished there are two kinds."""
 
 OVER = ("finished", "failed", "closed")
 EVERY_S = 0.3
@@ -37,8 +37,7 @@ class CrashButtons(widgets.VBox):
     def __init__(self, lab: Any, *, every: float = EVERY_S) -> None:
         self._lab, self._every = lab, every
         self._shown, self._error = "", ""
-        self._offsets: Any = None
-        self._before: int | None = None
+        self._offsets = {"committed": 0, "end": 0}
         self._lock = threading.Lock()
         self._status = widgets.HTML()
         self._buttons = {
@@ -82,15 +81,12 @@ class CrashButtons(widgets.VBox):
         super().close()
 
     def _look(self) -> None:
-        """Ask for the offsets; the first ones after a start are where it begins."""
+        """Ask for the offsets."""
         try:
             found = self._lab.offsets()
         except Exception:  # raised in a thread, nobody would see it; the next look may go well
             return
-        with self._lock:
-            if self._offsets is None:
-                self._before = found.committed
-            self._offsets = found
+        self._offsets = {"committed": found.committed or 0, "end": found.end}
 
     def _show(self, error: str | None = None) -> str:
         """Show the lab as it is now, and return its state; an error stays until it changes."""
@@ -98,8 +94,6 @@ class CrashButtons(widgets.VBox):
             state = self._lab.state
             if error is not None or state != self._shown:
                 self._error = error or ""
-            if state != "running":
-                self._offsets = None
             self._shown = state
             for name, button in self._buttons.items():
                 button.disabled = name != state
@@ -111,9 +105,4 @@ class CrashButtons(widgets.VBox):
     def _words(self, state: str) -> str:
         if state == "finished" and self._lab.killed_at is not None:
             return SAID["recovered"]
-        if state != "running":
-            return SAID[state]
-        found = self._offsets
-        if found is None or found.committed in (None, self._before):
-            return SAID["starting"]
-        return SAID["running"].format(committed=found.committed, end=found.end)
+        return SAID[state].format(**self._offsets)

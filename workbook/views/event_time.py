@@ -193,12 +193,10 @@ def _words(run: Run, seen: Sequence[MicroBatch], taken: pd.DataFrame, windows: i
         gone = (run.clicks["batch"] == EARLIER).any()
         reported = "keeps no report of its micro-batches any more" if gone else "has no report yet"
         return f"The query {reported}."
-    lost = taken.loc[taken["lost"], "partition"].value_counts().sort_index()
-    by = ", ".join(f"{count:,} of partition {partition}" for partition, count in lost.items())
     return (
         f"Micro-batches {seen[0].number:,} to {seen[-1].number:,}: "
         f"{number(len(taken), 'page view')} in {number(windows, 'window')}. "
-        f"Dropped: {lost.sum():,}{f' ({by})' if 0 < len(lost) < 4 else ''}."
+        f"Dropped: {taken['lost'].sum():,}."
     )
 
 

@@ -1,17 +1,16 @@
 """A topic's partitions in lines: which keys they have; who reads them, and who did so before."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from workbook.views.picture import Picture, number, places, ranges
+from workbook.views.picture import Picture, number
 from workbook.views.strip import Look, Strip
 
 WRITES = "Who writes where: find each key, and its partition"
 READS = "Who reads what: each partition has one reader of the group"
 STEP_BY_STEP = f"{READS}. The squares: who had it, step by step; hatched: nobody"
-BUSIEST, NAMED, STEPS = 12, 3, 16
-"""Keys that are drawn, those with the most records; keys that are named because they are in several
-partitions; a group's steps that are drawn, the newest ones."""
+BUSIEST, STEPS = 12, 16
+"""Keys that are drawn, those with the most records; a group's steps that are drawn, the newest."""
 
 TORN, LETTERS = "⇉ ", 16
 """The sign of a key in several partitions, and letters of a key that are drawn."""
@@ -33,59 +32,38 @@ def who_writes(
 
     Of many keys the twelve with the most records are drawn, and ``mark`` in any case, with a sign.
     """
-    records, of_key = Counter[tuple[Key, int]](), Counter[Key]()
-    homes = defaultdict[Key, list[int]](list)
+    records, of_key, of_partition = Counter[tuple[Key, int]](), Counter[Key](), Counter[int]()
     for (key, partition), count in Counter(written).items():
         text = key.decode(errors="backslashreplace") if isinstance(key, bytes) else key
-        homes[text] += [partition] * ((text, partition) not in records)
         records[text, partition] += count
         of_key[text] += count
+        of_partition[partition] += count
     if not records:
         return Picture(Strip(1), WRITES)
     partitions = max(partitions, *(partition + 1 for _, partition in records))
-    of_partition, keys = [0] * partitions, [0] * partitions
-    for (key, partition), count in records.items():
-        of_partition[partition] += count
-        keys[partition] += key is not None
-    busiest = sorted(key for key in homes if key is not None)
-    busiest.sort(key=lambda key: -of_key[key])
-    drawn: list[Key] = [*busiest[:BUSIEST]]
-    if mark in homes and mark not in drawn:
+    named = sorted((key for key in of_key if key is not None), key=lambda key: (-of_key[key], key))
+    torn = {key for key, homes in Counter(key for key, _ in records).items() if homes > 1} - {None}
+    drawn: list[Key] = [*named[:BUSIEST]]
+    if mark in of_key and mark not in drawn:
         drawn[-1] = mark
-    strip = Strip(2, widest=20)
+    strip, rows = Strip(2, widest=20), []
     _head(strip, "keys · records", "partition", "records")
-    for partition, count in enumerate(of_partition):
-        names = [
-            _named(key, records[key, partition], len(homes[key]) > 1, mark)
-            for key in [*drawn, None]
-            if records[key, partition]
-        ]
-        _partition(strip, partition, ", ".join(names))
-        strip.text(1, f"{'█' * round(8 * count / max(of_partition))} {count:,}", align="left")
-    if any(len(homes[key]) > 1 for key in busiest):
+    for partition in range(partitions):
+        count = of_partition[partition]
+        there = [key for key in [*drawn, None] if records[key, partition]]
+        keys = [_named(key, records[key, partition], key in torn, mark) for key in there]
+        _partition(strip, partition, ", ".join(keys))
+        strip.text(
+            1, f"{'█' * round(8 * count / max(of_partition.values()))} {count:,}", align="left"
+        )
+        rows.append({"partition": partition, "records": count, "keys": ", ".join(keys) or "–"})
+    if torn:
         strip.note(f"{TORN}a key in several partitions")
-    words = _words(homes, of_key.total(), partitions, mark)
-    rows = [
-        {"partition": place, "records": count, "keys": keys[place]}
-        for place, count in enumerate(of_partition)
-    ]
+    words = (
+        f"{number(of_key.total(), 'record')} in {number(partitions, 'partition')}, "
+        f"{number(len(named), 'key')}; keys in several partitions: {len(torn):,}."
+    )
     return Picture(strip, WRITES, words, rows)
-
-
-def _words(homes: Mapping[Key, Sequence[int]], records: int, count: int, mark: str) -> str:
-    """Say how many keys there are, which of them are torn apart, and where the marked one is."""
-    named = [key for key in homes if key is not None]
-    torn = [f"{key} in {ranges(homes[key])}" for key in named if len(homes[key]) > 1]
-    more = ", …" * (len(torn) > NAMED)
-    said = [
-        f"{number(records, 'record')} in {number(count, 'partition')}, {number(len(named), 'key')}",
-        f"keys in several partitions: {'; '.join(torn[:NAMED]) or 'none'}{more}",
-    ]
-    if None in homes:
-        said.append(f"without a key: {places(homes[None])}")
-    if mark in homes:
-        said.append(f"{mark}: {places(homes[mark])}")
-    return "; ".join(said) + "."
 
 
 def who_reads(owned: Held, log: Sequence[Step], partitions: int) -> Picture:
@@ -104,7 +82,7 @@ def who_reads(owned: Held, log: Sequence[Step], partitions: int) -> Picture:
         if log:
             row["had by, step by step"] = " ".join(_holders(h, partition) or "–" for h in history)
         rows.append(row)
-    words = _read(owned, partitions) + _handed(log)
+    words = _read(owned, partitions)
     return Picture(strip, STEP_BY_STEP if log else READS, words, rows)
 
 
@@ -161,21 +139,10 @@ def _holders(held: Held, partition: int) -> str:
 
 
 def _read(owned: Held, partitions: int) -> str:
-    """Say who reads what."""
-    said = [f"{name} reads {places(its) if its else 'nothing'}" for name, its in owned.items()]
+    """Say who reads what: "A reads 0, 1, 2; nobody reads 3."."""
     unread = [p for p in range(partitions) if not _holders(owned, p)]
-    said += [f"nobody reads {places(unread)}"] * bool(unread)
+    its = {**owned, **({"nobody": unread} if unread else {})}
+    said = (
+        f"{name} reads {', '.join(map(str, sorted(of))) or 'nothing'}" for name, of in its.items()
+    )
     return "; ".join(said) + "."
-
-
-def _handed(log: Sequence[Step]) -> str:
-    """Say how many partitions were taken away, and how many of them another member got."""
-    former: dict[int, str] = {}
-    taken = given = 0
-    for name, what, those in log:
-        for partition in those:
-            if what != "assigned":
-                former[partition], taken = name, taken + 1
-            else:
-                given += former.pop(partition, name) != name
-    return f" Taken away: {taken:,}; given to another reader: {given:,}." if log else ""

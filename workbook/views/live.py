@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import ipywidgets as widgets
 from IPython import get_ipython
@@ -21,37 +21,27 @@ Shown = str | Picture
 """HTML, or a picture."""
 
 
-class Runs(Protocol):
-    """A query or a group of queries, as a view uses it."""
-
-    @property
-    def is_active(self) -> bool: ...
-
-    def check(self) -> None:
-        """Raise what ended it, if something did."""
-
-
 class Live:
     """Redraws an output: ``draw`` renders it as HTML, or as a picture, again and again.
 
-    It stands on the left of ``beside``, a widget, where there is one. It ends by its button, with
-    what it watches (``running``), after ``deadline`` seconds, or when its cell is run again; the
-    last frame stays in the notebook. An error while drawing ends it too: the next cell raises it
-    instead of running, and so does ``check()``.
+    It stands on the left of ``beside``, a widget, where there is one. It ends by its button, after
+    half an hour, when its cell is run again, or with what it watches (``running``: it
+    ``is_active``, and ``check`` raises what ended it); the last frame stays in the notebook. An
+    error while drawing ends it too: the next cell raises it instead of running, and so does
+    ``check()``.
     """
 
     def __init__(
         self,
         draw: Callable[[], Shown],
         *,
-        running: Runs | None = None,
+        running: Any = None,
         beside: widgets.Widget | None = None,
         every: float = EVERY_S,
-        deadline: float = DEADLINE_S,
     ) -> None:
         self.frames, self._last = 0, draw()  # before anything is on display: this may raise
         self._draw, self._running, self._every = draw, running, every
-        self._until = time.monotonic() + deadline
+        self._until = time.monotonic() + DEADLINE_S
         self._stop = threading.Event()
         self._error: Exception | None = None
         self._replaced = False

@@ -2,7 +2,7 @@
 
 import html
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
@@ -13,10 +13,6 @@ SAME = "The same as a table"
 NOTHING = "There is nothing to draw yet."
 SAID = 3
 """Rows of a table that are said below its picture; of a longer one only the last row is."""
-
-_UNITS = (
-    ("year", 31_557_600_000), ("day", 86_400_000), ("hour", 3_600_000), ("minute", 60_000),
-)  # fmt: skip
 
 MINUS, ARROW = "\N{MINUS SIGN}", "\N{RIGHTWARDS ARROW}"
 
@@ -89,24 +85,6 @@ def number(count: int, thing: str) -> str:
     return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
 
 
-def ranges(numbers: Iterable[int]) -> str:
-    """Write numbers in short: 0, 1, 2 and 5 as "0–2, 5"."""
-    runs: list[list[int]] = []
-    for each in sorted(numbers):
-        if runs and each == runs[-1][-1] + 1:
-            runs[-1].append(each)
-        else:
-            runs.append([each])
-    return ", ".join(
-        f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
-    )
-
-
-def places(partitions: Collection[int]) -> str:
-    """Name partitions in short: "partition 3", "partitions 0–2, 5"."""
-    return f"partition{'s' * (len(partitions) > 1)} {ranges(partitions)}"
-
-
 def cut(text: str, most: int) -> str:
     """Shorten a text to ``most`` characters."""
     return text if len(text) <= most else text[: most - 1] + "…"
@@ -125,12 +103,3 @@ def moment(ms: int, day: bool = False) -> str:
         return f"{ms:,} ms"
     text = time.strftime("%H:%M:%S") + (f".{ms % 1000:03}" if ms % 1000 else "")
     return f"{time.date().isoformat()} {text}" if day else text
-
-
-def duration(ms: int) -> str:
-    """Return a length of time in its largest unit: "55 seconds", "1 minute", "73 years"."""
-    for name, size in _UNITS:
-        count = round(ms / size)
-        if ms >= size and abs(count * size - ms) <= 0.12 * ms:  # 90 seconds are no 2 minutes
-            return f"{count:,} {name}" if count == 1 else f"{count:,} {name}s"
-    return "1 second" if ms == 1000 else f"{ms / 1000:,g} seconds"

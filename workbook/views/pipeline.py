@@ -11,8 +11,7 @@ from workbook.views.picture import Picture, number
 if TYPE_CHECKING:
     from workbook.spark.topology import Part
 
-CAPTION = "This chapter's pipeline, left to right. ↑: a part drawn above"
-KEPT = (
+CAPTION = (
     "This chapter's pipeline, left to right. Dashed: what a part remembers. ↑: a part drawn above"
 )
 QUERY = (
@@ -48,7 +47,7 @@ def sink(name: str, what: str = "dictionary") -> Box:
     return Box(name, what, look="sink")
 
 
-def pipeline(*paths: Sequence[Box], caption: str = "") -> Picture:
+def pipeline(*paths: Sequence[Box], caption: str = CAPTION) -> Picture:
     """Draw a row per path; a path may begin or end with a box of an earlier one, the same object.
 
     Such a box is drawn once: the later path only names it.
@@ -63,8 +62,6 @@ def pipeline(*paths: Sequence[Box], caption: str = "") -> Picture:
         }
         for box in dict.fromkeys(box for path in paths for box in path)
     ]
-    kept = any(box.state for path in paths for box in path)
-    caption = caption or (KEPT if kept else CAPTION)
     return Picture(flow(paths), caption, words, rows)
 
 

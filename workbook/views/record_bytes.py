@@ -58,16 +58,9 @@ def _line(strip: Strip, data: bytes, fields: Sequence[Field], first: int, end: i
     for count, field in enumerate(fields):
         low, high = max(field.first, first), min(field.first + field.size, end)
         if low < high:
-            words = f"{field.name}: {field.value}" if low == _widest(field) else "…"
+            words = f"{field.name}: {field.value}" if low == field.first else "…"
             words = cut(words, max(5 * (high - low), 14))
             strip.bracket(low - first, high - first, words, (BLUE, ORANGE)[count % 2], below=True)
-
-
-def _widest(field: Field) -> int:
-    """Return where the widest part of a field begins: it's cut at the ends of lines."""
-    end = min(field.first + field.size, MOST)
-    begins = [field.first, *range((field.first // ROW + 1) * ROW, end, ROW)]
-    return max(begins, key=lambda at: min(end, (at // ROW + 1) * ROW) - at)
 
 
 def _row(data: bytes, field: Field) -> dict[str, Any]:

@@ -47,24 +47,12 @@ def restart(labels: Sequence[str], moments: Sequence[Moment], until: int | None 
         what = "a new start" if _begins_anew(moments, len(seen) - 1) else "this batch"
         low, high = max(began - first, 0), stands - first
         strip.bracket(low, high, f"{what}: {written(began, stands)}", BLUE)
-    strip.next("offset")
-    for offset in range(first, len(labels)):
-        strip.text(offset - first, str(offset))
-    strip.next("source")
-    for offset in range(first, len(labels)):
-        state, look = "emitted" if emitted[offset] else "read", Look.PLAIN
-        if offset in lost:
-            state, look = "lost", Look.CROSSED
-        elif offset in held:
-            state, look = "open", Look.HATCHED
-        elif offset >= stands:
-            state, look = "not read", Look.DASHED
-        title = f"offset {offset}: {labels[offset]}, {state}"
-        strip.cell(offset - first, labels[offset], look, title=title)
+    offsets = range(first, len(labels))
+    states = [_state(o, stands, lost=o in lost, open_=o in held, sent=emitted[o]) for o in offsets]
+    _draw_source(strip, labels, first, states)
     strip.next()
-    for offset in range(first, len(labels)):
-        ticks = "✓" * emitted[offset] + "↻" * (offset in twice)
-        strip.text(offset - first, ticks, colour=GREEN)
+    for column, offset in enumerate(offsets):
+        strip.text(column, "✓" * emitted[offset] + "↻" * (offset in twice), colour=GREEN)
     says = sink[-1][2] if sink else None
     top, column = strip.row + 1, max(stands - first, 0)
     if killed:
@@ -88,6 +76,30 @@ def restart(labels: Sequence[str], moments: Sequence[Moment], until: int | None 
 def _begins_anew(moments: Sequence[Moment], number: int) -> bool:
     """Return whether a batch, by its number from 0, begins before the end of the one before it."""
     return number > 0 and moments[number][0] < moments[number - 1][1]
+
+
+def _state(offset: int, stands: int, *, lost: bool, open_: bool, sent: int) -> tuple[str, Look]:
+    """Return what has become of a record of the source, and how it's drawn."""
+    if lost:
+        return "lost", Look.CROSSED
+    if open_:
+        return "open", Look.HATCHED
+    if offset >= stands:
+        return "not read", Look.DASHED
+    return "emitted" if sent else "read", Look.PLAIN
+
+
+def _draw_source(
+    strip: Strip, labels: Sequence[str], first: int, states: Sequence[tuple[str, Look]]
+) -> None:
+    """Draw the source's records with their offsets, from offset ``first`` on."""
+    strip.next("offset")
+    for column in range(len(states)):
+        strip.text(column, str(first + column))
+    strip.next("source")
+    for column, (state, look) in enumerate(states):
+        label = labels[first + column]
+        strip.cell(column, label, look, title=f"offset {first + column}: {label}, {state}")
 
 
 def _draw_sink(strip: Strip, sink: Sequence[Record]) -> None:

@@ -3,7 +3,7 @@
 import html
 import time
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any
 
 import ipywidgets as widgets
 
@@ -25,22 +25,13 @@ PAGES = {
 ACTIONS = {"Add to basket": ("plus", "add-to-basket"), "Buy": ("check", "buy")}
 
 
-class Place(Protocol):
-    """The partition and offset of a record."""
-
-    @property
-    def partition(self) -> int: ...
-    @property
-    def offset(self) -> int: ...
-
-
 class Shop(widgets.VBox):
-    """Buttons for pages and actions; ``send`` delivers a click and says where it landed.
+    """Buttons for pages and actions; ``send`` delivers a click and returns where it is.
 
     ``sent`` holds every click of yours in order. ``click("/shoes")`` presses a button from code.
     """
 
-    def __init__(self, send: Callable[[Click], Place], *, clock: Callable[[], float] = time.time):
+    def __init__(self, send: Callable[[Click], Any], *, clock: Callable[[], float] = time.time):
         self.sent: list[Click] = []
         self._send, self._clock = send, clock
         self._last = widgets.HTML("<i>Nothing sent yet. Each button sends one click to Kafka.</i>")

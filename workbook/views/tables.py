@@ -26,11 +26,6 @@ def captioned(caption: str) -> str:
 SHOWN = 15
 """More bars than these don't fit beside the shop; the rest is added up in one line."""
 
-FLASH = (
-    "<style>@keyframes wb-flash {from {background:#ffe08288} to {background:transparent}}"
-    "@media (prefers-reduced-motion: no-preference) {.wb-changed {animation:wb-flash 1.2s}}</style>"
-)
-
 
 def table(rows: Sequence[Mapping[str, Any]], caption: str, empty: str = "no rows yet") -> str:
     """Render rows of the same keys as an HTML table; numbers with thousands separators."""
@@ -57,7 +52,7 @@ def bars(
     """Show counts by name as bars with their numbers beside them, the longest on top.
 
     A count of None is hidden: it has a row at the end, but neither a bar nor a number.
-    A row that has changed since ``before`` flashes and says by how much. ``total`` names the sum of
+    A row that has changed since ``before`` says by how much. ``total`` names the sum of
     all counts, which stands above them as one large number. Of many names the first 15 are drawn.
     """
     known = {name: count for name, count in counts.items() if count is not None}
@@ -73,9 +68,7 @@ def bars(
     if not counts:
         drawn = "<tr><td><i>no rows yet</i></td></tr>"
     large = _large(sum(known.values()), total) if total else ""
-    return (
-        f"{FLASH}{large}<table style='{TABLE}; min-width:22em'>{captioned(caption)}{drawn}</table>"
-    )
+    return f"{large}<table style='{TABLE}; min-width:22em'>{captioned(caption)}{drawn}</table>"
 
 
 def _change(before: Mapping[str, int] | None, name: str, count: int) -> int:
@@ -94,7 +87,7 @@ def _bar(name: str, count: int | None, share: float, change: int) -> str:
     width = max(2, round(180 * share)) if share else 0
     number = HIDDEN if count is None else f"{count:,}"
     return (
-        f"<tr class='{'wb-changed' if change else ''}'><td style='{CELL}'>{html.escape(name)}</td>"
+        f"<tr><td style='{CELL}'>{html.escape(name)}</td>"
         f"<td style='{CELL} width:190px'><div style='height:14px; width:{width}px; "
         f"background:{BLUE}; border-radius:2px'></div></td>"
         f"<td style='{CELL} text-align:right; min-width:5em'>{number}{changed}</td></tr>"

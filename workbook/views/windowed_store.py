@@ -55,7 +55,7 @@ def windowed_store(
     words = f"{number(len(found), 'row')} in {number(len(starts), 'window')}."
     if asked is not None:
         rows = sum(_returns(asked, start, key) for start, key in found)
-        words += f" {_question(asked)} returns {number(rows, 'row')}."
+        words += f" The question returns {number(rows, 'row')}."
     if len(starts) > SHOWN or len(keys) > LINES:
         words += f" Drawn: the newest {SHOWN} windows, the first {LINES} groups."
     rows_below: list[dict[str, Any]] = [
@@ -68,10 +68,3 @@ def windowed_store(
 def _returns(asked: Asked, start: int, key: str) -> bool:
     wanted, first, last = asked
     return first <= start <= last and wanted in (None, key)
-
-
-def _question(asked: Asked) -> str:
-    """Write a question as the store's method."""
-    key, first, last = asked
-    times = f"{moment(first)[:8]}, {moment(last)[:8]}"
-    return f"fetch_all({times})" if key is None else f"fetch({key}, {times})"

@@ -6,12 +6,28 @@ from unittest.mock import Mock
 from confluent_kafka import KafkaError
 
 from workbook.classroom.exercise import case, exercise, wrong
-from workbook.classroom.wire import report_of, wire
 
 
 def publish(producer, topic, second, views, report):
     producer.produce(topic, key=str(second), value=str(views), on_delivery=report)
     producer.poll(0)
+
+
+def wire(given):
+    """Return what the client sends: text as UTF-8, bytes as they are; TypeError for others."""
+    if given is None or isinstance(given, bytes):
+        return given
+    if isinstance(given, str):
+        return given.encode()
+    raise TypeError(f"a bytes-like object is required, not '{type(given).__name__}'")
+
+
+def report_of(callback, on_delivery):
+    """Return the function for the report, by either name. Raises TypeError if it is none."""
+    report = on_delivery if on_delivery is not None else callback
+    if report is not None and not callable(report):
+        raise TypeError(f"expected callback to be callable, not {type(report).__name__}")
+    return report
 
 
 class Producer(list):

@@ -6,12 +6,12 @@ from inspect import getsource
 from confluent_kafka import KafkaException, TopicPartition
 
 from workbook.classroom.exercise import case, exercise, wrong
-from workbook.classroom.step import Step
 from workbook.lessons.mob_ninety_minutes.bookmarks import bookmarks_of
 from workbook.lessons.mob_ninety_minutes.on_paper import ERROR
 from workbook.lessons.mob_ninety_minutes.per_second import draw as draw_clicks
 from workbook.lessons.mob_ninety_minutes.per_second import page_second, pages
 from workbook.lessons.mob_ninety_minutes.publish_seconds import mob as before
+from workbook.lessons.mob_ninety_minutes.step import Step
 
 SELDOM = ("", "second", "view")
 

@@ -6,10 +6,10 @@ from inspect import getsource
 from confluent_kafka import KafkaException
 
 from workbook.classroom.exercise import case, exercise, wrong
-from workbook.classroom.step import Step
 from workbook.lessons.mob_ninety_minutes.on_paper import ERROR
 from workbook.lessons.mob_ninety_minutes.print_records import mob as before
 from workbook.lessons.mob_ninety_minutes.rehearsal import numbers, shown_by
+from workbook.lessons.mob_ninety_minutes.step import Step
 
 
 def mob(reader, show, until):

@@ -7,7 +7,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError
 
-from workbook.classroom.wire import report_of, wire
+from workbook.lessons.metrics_topic.publish_a_count import report_of, wire
 
 Entry = tuple[str, int] | tuple[str, int, str] | bytes | str | None
 """What one poll brings: a click's type, time in ms and name; raw bytes; an error; or nothing."""

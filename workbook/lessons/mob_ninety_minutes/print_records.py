@@ -5,9 +5,9 @@ import json
 from confluent_kafka import KafkaException
 
 from workbook.classroom.exercise import case, exercise, wrong
-from workbook.classroom.step import Step
 from workbook.lessons.mob_ninety_minutes.on_paper import ERROR
 from workbook.lessons.mob_ninety_minutes.rehearsal import raw, shown_by
+from workbook.lessons.mob_ninety_minutes.step import Step
 
 
 def mob(reader, show, until):

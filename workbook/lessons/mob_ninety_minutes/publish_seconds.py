@@ -3,7 +3,6 @@
 from inspect import getsource
 
 from workbook.classroom.exercise import case, exercise, wrong
-from workbook.classroom.step import Step
 from workbook.lessons.mob_ninety_minutes.on_paper import ERROR
 from workbook.lessons.mob_ninety_minutes.per_second import draw as draw_clicks
 from workbook.lessons.mob_ninety_minutes.per_second import (
@@ -16,6 +15,7 @@ from workbook.lessons.mob_ninety_minutes.per_second import (
 )
 from workbook.lessons.mob_ninety_minutes.per_second import mob as before
 from workbook.lessons.mob_ninety_minutes.rehearsal import published_by
+from workbook.lessons.mob_ninety_minutes.step import Step
 
 
 def mob(reader, producer, metrics, until):

@@ -4,7 +4,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.classroom.exercise import case, wrong
 from workbook.classroom.frame_exercise import frame_exercise
-from workbook.classroom.streams import BY_THE_CLOCK, COLLECTS, RIGHT
+from workbook.classroom.spark_causes import BY_THE_CLOCK, COLLECTS, RIGHT
 
 
 def latest(changelog):

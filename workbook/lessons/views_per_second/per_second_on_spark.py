@@ -6,7 +6,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.classroom.exercise import case, wrong
 from workbook.classroom.frame_exercise import frame_exercise
-from workbook.classroom.streams import (
+from workbook.classroom.spark_causes import (
     NO_WATERMARK,
     TOO_LONG,
     TOO_SHORT,

@@ -4,7 +4,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.classroom.exercise import case, wrong
 from workbook.classroom.frame_exercise import frame_exercise
-from workbook.classroom.streams import NO_WATERMARK, TOO_LONG, TOO_SHORT, WATERMARK_UNUSED
+from workbook.classroom.spark_causes import NO_WATERMARK, TOO_LONG, TOO_SHORT, WATERMARK_UNUSED
 
 
 def latest_per_window(commits):
