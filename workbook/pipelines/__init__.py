@@ -1,1 +1,1 @@
-"""Pipelines: functions from DataFrame to DataFrame that mark what they reject."""
+"""Pipelines: functions from DataFrame to DataFrame; the sources have marked what is rejected."""
