@@ -33,7 +33,7 @@ def batch(began: float, messages: int, read: int, end: int, **more: Any) -> Stre
     state = {
         "operatorName": "stateStoreSave", "numRowsTotal": 7, "numRowsUpdated": 1,
         "numRowsRemoved": more.get("removed", 0), "allUpdatesTimeMs": 0, "allRemovalsTimeMs": 0,
-        "commitTimeMs": 0, "memoryUsedBytes": 0, "numRowsDroppedByWatermark": 0,
+        "commitTimeMs": 0, "memoryUsedBytes": 0, "numRowsDroppedByWatermark": more.get("dropped", 0),
         "numShufflePartitions": 2, "numStateStoreInstances": 2, "customMetrics": {},
     }  # fmt: skip
     source = {
@@ -71,6 +71,14 @@ def test_the_line_before_and_after_the_first_sums() -> None:
         "waiting for partition 3"
     )
     assert progress.messages == 1200
+
+
+def test_late_rows_that_spark_drops_are_said() -> None:
+    progress = Progress(clock=Clock())
+    for began in (0, 1):
+        progress.take(batch(began, 10, 10, 10, dropped=2))
+    assert str(progress).endswith("4 late rows dropped by Spark")
+    assert ("dropped", 4) in {(figure.of, figure.value) for figure in progress.figures()}
 
 
 def test_lag_is_that_of_now_and_an_old_one_while_the_broker_is_silent() -> None:

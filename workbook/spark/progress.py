@@ -73,9 +73,9 @@ class Progress(StreamingQueryListener):
     """Follows the micro-batches of a query, whose ``sinks`` tell what they hold.
 
     Since the start: micro-batches that ended (``batches``), ``messages`` read, and counts that the
-    query ``observed``, by name; as of the last micro-batch ``rate`` (messages/s). ``lag`` is what
-    the topic held when last asked for its ``ends`` and the query had not read, None before the
-    first micro-batch; while the broker is ``silent`` it is an old one. ``rejected`` returns the
+    query ``observed``, by name; rows behind the watermark, which Spark ``dropped``; as of the last
+    micro-batch ``rate`` (messages/s). ``lag`` is what the topic held when last asked for its
+    ``ends`` and the query had not read, None before the first micro-batch; while the broker is ``silent`` it is an old one. ``rejected`` returns the
     dead letters by reason. ``follow`` tells it which query is its own.
 
     ``delay`` is known if the query's source is ``timed``. It has two numbers of seconds, which half
@@ -93,6 +93,7 @@ class Progress(StreamingQueryListener):
         self.batches = self.messages = 0
         self.rate = 0.0
         self.observed = Counter[str]()
+        self.dropped = 0
         self.ends: Offsets = {}
         self.read: Offsets | None = None
         self.silent = False
@@ -129,6 +130,7 @@ class Progress(StreamingQueryListener):
         # With nothing new there's no micro-batch, but what an earlier run has left.
         parts = [pace, *(sink.line() for sink in self._sinks)]
         parts += [f"{count:,} {name} records" for name, count in self.observed.items() if count]
+        parts += [f"{self.dropped:,} late rows dropped by Spark"] if self.dropped else []
         return ", ".join(filter(None, parts))
 
     @property
@@ -171,7 +173,7 @@ class Progress(StreamingQueryListener):
             found.append(Figure("delay", seconds, "seconds", name))
         for reason, count in self._letters.items():
             found.append(Figure("rejected", count, "records", reason, total=True))
-        counts = dict(self.observed)
+        counts = {**self.observed, "dropped": self.dropped} if self.dropped else {**self.observed}
         for sink in self._sinks:
             counts |= sink.counts()
         found += [Figure("count", count, "", name) for name, count in counts.items()]
@@ -197,6 +199,7 @@ class Progress(StreamingQueryListener):
                 half, most = (max(ended - time / 1000, 0) for time in metrics["ms"])
                 self.delay = half, most
         mark = (batch.eventTime or {}).get("watermark")
+        self.dropped += sum(state.numRowsDroppedByWatermark for state in batch.stateOperators)
         self._watermark = (mark and round(datetime.fromisoformat(mark).timestamp() * 1000)) or None
         self._of_batch = list(_figures(batch))
         self._letters = dict(self._rejected())  # as of a micro-batch's end, as the messages are
