@@ -33,8 +33,9 @@ def batch(began: float, messages: int, read: int, end: int, **more: Any) -> Stre
     state = {
         "operatorName": "stateStoreSave", "numRowsTotal": 7, "numRowsUpdated": 1,
         "numRowsRemoved": more.get("removed", 0), "allUpdatesTimeMs": 0, "allRemovalsTimeMs": 0,
-        "commitTimeMs": 0, "memoryUsedBytes": 0, "numRowsDroppedByWatermark": more.get("dropped", 0),
-        "numShufflePartitions": 2, "numStateStoreInstances": 2, "customMetrics": {},
+        "commitTimeMs": 0, "memoryUsedBytes": 0,
+        "numRowsDroppedByWatermark": more.get("dropped", 0), "numShufflePartitions": 2,
+        "numStateStoreInstances": 2, "customMetrics": {},
     }  # fmt: skip
     source = {
         "description": "Kafka", "startOffset": "{}", "endOffset": json.dumps({"c": {"0": read}}),

@@ -75,8 +75,9 @@ class Progress(StreamingQueryListener):
     Since the start: micro-batches that ended (``batches``), ``messages`` read, and counts that the
     query ``observed``, by name; rows behind the watermark, which Spark ``dropped``; as of the last
     micro-batch ``rate`` (messages/s). ``lag`` is what the topic held when last asked for its
-    ``ends`` and the query had not read, None before the first micro-batch; while the broker is ``silent`` it is an old one. ``rejected`` returns the
-    dead letters by reason. ``follow`` tells it which query is its own.
+    ``ends`` and the query had not read, None before the first micro-batch; while the broker is
+    ``silent`` it is an old one. ``rejected`` returns the dead letters by reason. ``follow`` tells
+    it which query is its own.
 
     ``delay`` is known if the query's source is ``timed``. It has two numbers of seconds, which half
     and 99 per cent of the last micro-batch's records didn't exceed: from the record's timestamp, as
