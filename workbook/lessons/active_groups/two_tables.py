@@ -86,8 +86,8 @@ two_tables = exercise(
     "one record to them.\n\n"
     "`group` is `{'committed': {...}, 'described': {...}}`, or `None` if nothing is known of the "
     "group. `row` is the group's next record, a dictionary with `table` (`'committed'` or "
-    "`'described'`), `key` and `value`. Return the group after the record as a new value, and "
-    "leave `group` as it is.\n\n"
+    "`'described'`), `key` and `value`. Return the group after the record, and leave "
+    "`group` as it is.\n\n"
     "- Set `key` to `value` in the table that the row names.\n"
     "- If `value` is `None`, the record is a tombstone: remove `key` from that table, if it's "
     "there.\n"
@@ -114,6 +114,7 @@ two_tables = exercise(
              of({}, {"orders 0": 40}), commit("orders 0")),
         case("A tombstone of a partition without a commit changes nothing.",
              of(ADA, AT), commit("orders 5")),
+        case("A tombstone of an unknown group: the group stays `None`.", None, commit("orders 0")),
     ],
     draw=draw,
     right=[answer(), answer(left=lambda after: after != of({}, {}))],

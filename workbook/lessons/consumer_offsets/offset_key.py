@@ -87,6 +87,8 @@ offset_key = exercise(
         case("Kind 257, `01 01`, isn't a commit.", of("shop", "clicks", 3, 257)),
         case("A record may have no key: `None`.", None),
         case("A key of one byte has no kind.", b"\x00"),
+        case("An empty key has no kind.", b""),
+        case("The topic's name may have 300 bytes, too.", of("shop", "c" * 300, 3)),
     ],
     draw=draw,
     right=[from_the_end, read],

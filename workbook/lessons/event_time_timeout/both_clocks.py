@@ -76,6 +76,8 @@ both_clocks = exercise(
              {"tracking": 40, "orders": 33, "returns": 25}, [*BOTH, "returns"]),
         case("These two topics are merged. They have reached 5 and 9.",
              {"clicks": 9, "audit": 3, "returns": 5}, ["returns", "clicks"]),
+        case("Real times, in ms since 1970: orders have reached the smaller one.",
+             {"tracking": 1_700_000_040_000, "orders": 1_700_000_025_000}, BOTH),
     ],
     draw=draw,
     right=[by_list, of_times(min)],

@@ -97,6 +97,7 @@ timed_out = exercise(
              of(v1=[49], v2=[50]), 50, 0),
         case("The clock is 0, a time like any other. The message is 30 before it.",
              of(v1=[-30]), 0, 20),
+        case("There is no open visit.", {}, 50, 20),
     ],
     draw=draw,
     right=[by_pairs, varied()],

@@ -133,6 +133,9 @@ slowest_clock = exercise(
         case("The same click arrives twice, and both count. To find duplicates, the loop would "
              "have to remember clicks, and the task doesn't ask for that.",
              pages((0, 10_100), (0, 10_100), (1, 11_000), (0, 11_300)), 2),
+        case("Partition 1 has delivered only an action. It's a click, too, so it sets the clock.",
+             [*pages((0, 10_100)), action(1, 11_000), *pages((0, 11_200))], 2),
+        case("Without clicks nothing is emitted.", [], 24),
     ],
     draw=draw,
     rehearse=once,

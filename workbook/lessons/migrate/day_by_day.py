@@ -88,6 +88,8 @@ day_by_day = exercise(
              {day(8): (2, 12, 2**60)}, {day(8): (2, 12, 2**60 + 1)}),
         case("Equal numbers needn't be the same object: compare by `!=`, not by `is`.",
              {day(8): (2, 12, int("9" * 18))}, {day(8): (2, 12, int("9" * 18))}),
+        case("A day without rows is still a day that only `old` has.", {day(8): (0, 0, 0)}, {}),
+        case("A day without rows is still a day that only `new` has.", {}, {day(8): (0, 0, 0)}),
     ],
     draw=draw,
     right=[comparing()],

@@ -79,6 +79,7 @@ add_up = exercise(
         case("10/1 and 10/10 are two keys.", of((10, 1, 5), (10, 10, 7))),
         case("Only the slash shows where the second ends.", of((1, 23, 4), (12, 3, 5))),
         case("Two partitions have equal counts, and both count.", of((10, 3, 4), (10, 7, 4))),
+        case("A count may be 0: the second is in the dictionary all the same.", of((10, 0, 0))),
         case("For an empty topic, the dictionary is empty.", []),
     ],
     draw=draw,

@@ -53,6 +53,7 @@ where_to_start = exercise(
              3, 5, 10),
         case("The partition has offsets 0 to 9, and the sink says 5: begin at 5.", 5, 0, 10),
         case("The sink says 0, and the partition has it. 0 is an offset like any other.", 0, 0, 10),
+        case("The sink says 0, but the oldest record left is 5. 0 is no exception.", 0, 5, 10),
         case("Offset 4 is deleted, because `first` is the oldest one left.", 4, 5, 10),
         case("Offset 5 is the oldest one left, and it's the one that the sink says.", 5, 5, 10),
         case("No record in the sink carries an offset: latest, -1.", None, 0, 10),

@@ -85,8 +85,9 @@ changes_of_an_update = exercise(
              None, held("Ada", "AAPL", 10, "NY")),
         case('The exchange is "NASDAQ Riga": the whole name has to be "NYSE" or "NASDAQ".',
              None, held("Ada", "AAPL", 10, "NASDAQ Riga")),
-        case("Only the exchange has changed, but that makes it another row: the old row leaves, "
-             "the new row enters.", NYSE, {**NYSE, "exchange": "NASDAQ"}),
+        *(case(f"Only the {name} has changed, but that makes it another row: the old row leaves, "
+               "the new row enters.", NYSE, {**NYSE, name: value})
+          for name, value in (("ticker", "KO"), ("exchange", "NASDAQ"))),
     ],
     draw=draw,
     right=[filtered_first, emitting(), lambda old, new: list(changes(old, new))],
