@@ -111,8 +111,9 @@ print_records = exercise(
         case("No record arrives, so there's nothing to show.", [None, None]),
     ],
     draw=draw,
-    notices=lambda lines, expected: "" if lines else "It shows nothing. Use `show`: `print` and "
-    "`return` put nothing on that screen.",
+    notices=lambda lines, expected: "" if lines else "It shows nothing. Does it go on after a "
+    "`poll` that returns `None`? And does it use `show`: `print`, `return` and `yield` put nothing "
+    "on that screen.",
     right=[in_one_text, printing(lambda m: (m.offset(), m.value().decode()))],
     wrong=[
         wrong("It shows an error as if it were a record, because `value()` returns the error's "
