@@ -72,7 +72,9 @@ class KillPictures:
         """Draw a tape for each kill of a run by hand; the timeline of a query on Spark."""
         if not self._by_hand:
             return [self.timeline(kills, starts)]
-        traced = self._topics.traced() if self._stops else None
+        if not self._stops:
+            return []
+        traced = self._topics.crashes.traced(self._topics.filled, self._topics.outputs)
         return tapes(traced, self._stops) if traced else []
 
     def timeline(self, kills: Sequence[float], starts: Sequence[float]) -> Picture:

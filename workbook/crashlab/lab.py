@@ -82,7 +82,7 @@ class CrashLab:
         if replaces:
             self._replace_the_former()
         self.topics = LabTopics(broker, system, seed, self._folder, clean=own is not None)
-        self.topics.prepare(self.variant)
+        self.topics.crashes.prepare(self.variant, self.topics.filled, self.topics.outputs)
         self._plan = Plan(
             system=system,
             variant=self.variant.name,
@@ -143,16 +143,16 @@ class CrashLab:
         at the dead process for a while, or at the kill.
         """
         self._started()
-        begun = [kill.at for kill in self.kills] if since == KILL else self._restarts
-        self._pictures.note(len(self.kills))
-        killed = [kill.at for kill in self.kills]
+        topics, killed = self.topics, [kill.at for kill in self.kills]
+        begun = killed if since == KILL else self._restarts
+        self._pictures.note(len(killed))
         return Outcome(
             self.system,
             self.variant,
             self.seed,
             tuple(self.kills),
-            self.topics.judge(),
-            recoveries(begun, self.topics.written()),
+            topics.crashes.judge(topics.filled, topics.outputs),
+            recoveries(begun, topics.crashes.written(topics.outputs)),
             since,
             tuple(self._pictures.pictures(killed, self._restarts)),
         )

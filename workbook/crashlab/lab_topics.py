@@ -7,7 +7,7 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 
 from workbook.crashlab.crashes import CRASHES
-from workbook.crashlab.crashes.base import Crashes, Outputs, Traced, Variant, Verdict
+from workbook.crashlab.crashes.base import Crashes, Outputs, Variant
 from workbook.errors import NoSuchCrash
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import PartitionOffsets, committed_offset, partition_offsets
@@ -40,41 +40,31 @@ class LabTopics:
 
     ``words`` are the options with which ``workbook run`` would read and write them. ``folder`` is
     the lab's, with the checkpoint in it. A ``clean`` input has no bad records.
+
+    ``crashes`` prepares and judges a run of what was ``filled``, by its ``outputs``.
     """
 
     def __init__(
         self, broker: Broker, system: str, seed: int, folder: Path, *, clean: bool = False
     ) -> None:
-        self._broker, self._crashes, declared = broker, crashes_of(system), SYSTEMS[system]
+        self._broker, self.crashes, declared = broker, crashes_of(system), SYSTEMS[system]
         self._config = broker.client_config()
         stream = STREAMS.get(declared.reads)
         make = new_compacted_topic if stream and stream.compacted else new_topic
         name = stream.name if stream else system
-        source = make(name, "crash", self._crashes.partitions)
-        out = self._crashes.out(f"{source.name}.results", folder)
-        more = self._crashes.beside(source.name)
+        source = make(name, "crash", self.crashes.partitions)
+        out = self.crashes.out(f"{source.name}.results", folder)
+        more = self.crashes.beside(source.name)
         named = [word for option, topic in more.items() for word in (option, topic.name)]
-        self.words = ("--in", source.name, *out, *named, *self._crashes.words)
+        self.words = ("--in", source.name, *out, *named, *self.crashes.words)
         self._options = declared.options(self.words)
         self.source = self._options.source  # the same, or a topic that the broker keeps
         results = declared.results(self._options, source.partitions)
         topics = [source, *more.values(), *letters_of(self._options), *results]
         broker.create(*topics)
-        self._outputs = Outputs(self._config, self._options, folder / "checkpoint")
+        self.outputs = Outputs(self._config, self._options, folder / "checkpoint")
         self._topics = [topic.name for topic in topics]
-        self.filled = self._crashes.fill(self._config, source.name, seed, clean=clean)
-
-    def prepare(self, variant: Variant) -> None:
-        """Leave what a run of the variant finds, besides its input."""
-        self._crashes.prepare(variant, self.filled, self._outputs)
-
-    def judge(self) -> Verdict:
-        """Compare the results with the expected ones."""
-        return self._crashes.judge(self.filled, self._outputs)
-
-    def written(self) -> list[float]:
-        """Return when each result was written (seconds since 1970)."""
-        return self._crashes.written(self._outputs)
+        self.filled = self.crashes.fill(self._config, source.name, seed, clean=clean)
 
     def offsets(self, group: str) -> PartitionOffsets:
         """Return how far partition 0 of the input goes, and the group has committed."""
@@ -87,10 +77,6 @@ class LabTopics:
         lag = found.end - (found.begin if committed is None else committed)
         return replace(found, committed=committed, lag=lag)
 
-    def traced(self) -> Traced | None:
-        """Follow each record to its result, where the system can do so."""
-        return self._crashes.traced(self.filled, self._outputs)
-
     def progress(self, group: str) -> tuple[int | None, int]:
         """Return a loop's committed offset of partition 0, and the end of its result topic."""
         committed = committed_offset(self._config, self.source, group)
@@ -98,7 +84,7 @@ class LabTopics:
 
     def delete(self) -> None:
         """Remove the results, and the topics from our own broker; harmless when they are gone."""
-        self._crashes.delete(self._options)
+        self.crashes.delete(self._options)
         if self._broker.ours:
             with suppress(KafkaException):
                 self._broker.delete(self._topics)

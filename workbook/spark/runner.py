@@ -125,11 +125,25 @@ def start_query(
     Raises ``CannotGoOn`` if another process runs a query on the checkpoint, if a cluster's
     executors can't reach it, or if a sink lacks micro-batches that the checkpoint calls done.
     """
-    passes = at or OnPoint()
+    trigger: dict[str, Any] = {"availableNow": True} if ends else {"processingTime": every}
+    write = _writing(sinks, at or OnPoint())
+
+    def begin(frame: DataFrame, checkpoint: Path) -> StreamingQuery:
+        for each in sinks:
+            each.resume(*checkpoints.place(checkpoint))
+        stream = frame.writeStream.outputMode("update").foreachBatch(write)
+        with in_rocksdb(frame.sparkSession):
+            return _start(stream, checkpoint, **trigger)
+
+    return _running(rows, begin, checkpoint, Progress(*sinks, rejected=rejected), again)
+
+
+def _writing(
+    sinks: Sequence[Sink | ExecutorSink], passes: OnPoint
+) -> Callable[[DataFrame, int], None]:
+    """Return the function that writes a micro-batch to the sinks, and passes the points."""
     first = [sink for sink in sinks if isinstance(sink, ExecutorSink)]
     then = [sink for sink in sinks if isinstance(sink, Sink)]
-
-    trigger: dict[str, Any] = {"availableNow": True} if ends else {"processingTime": every}
     collected = time.monotonic()
 
     def write(frame: DataFrame, number: int) -> None:
@@ -154,15 +168,7 @@ def start_query(
             gc.collect()
             collected = time.monotonic()
 
-    def begin(frame: DataFrame, checkpoint: Path) -> StreamingQuery:
-        for each in sinks:
-            each.resume(*checkpoints.place(checkpoint))
-        stream = frame.writeStream.outputMode("update").foreachBatch(write)
-        with in_rocksdb(frame.sparkSession):
-            return _start(stream, checkpoint, **trigger)
-
-    progress = Progress(*sinks, rejected=rejected)
-    return _running(rows, begin, checkpoint, progress, again)
+    return write
 
 
 def start_copy(

@@ -1,4 +1,7 @@
-"""Finds the servers in use: the lab's own or the environment's."""
+"""Finds the servers in use: the environment's, else the lab's own, started on first use.
+
+Each raises an error of its own within ten seconds if it doesn't let us work.
+"""
 
 import os
 
@@ -9,35 +12,23 @@ from workbook.stack.supervisor import SERVERS
 
 
 def kafka(role: str = "kernel") -> Broker:
-    """Return the broker of KAFKA_BOOTSTRAP_SERVERS, else the lab's own, started on first use.
-
-    Raises ``BrokerUnreachable`` within ten seconds if it does not answer.
-    """
+    """Return the broker of KAFKA_BOOTSTRAP_SERVERS or KAFKA_CONFIG, else the lab's own."""
     address = in_use("kafka", role)
     return external() or Broker(address, ours=True)
 
 
 def registry(role: str = "kernel") -> str:
-    """Return the URL of SCHEMA_REGISTRY_URL, else of the lab's own, started on first use.
-
-    Raises ``RegistryUnreachable`` within ten seconds if it doesn't answer.
-    """
+    """Return the URL of SCHEMA_REGISTRY_URL, else of the lab's own."""
     return in_use("registry", role)
 
 
 def database(role: str = "kernel") -> str:
-    """Return the URL of DATABASE_URL, else of the lab's own, started on first use.
-
-    Raises ``DatabaseUnreachable`` within ten seconds if it doesn't let us work.
-    """
+    """Return the URL of DATABASE_URL, else of the lab's own."""
     return in_use("postgres", role)
 
 
 def cassandra(role: str = "kernel") -> str:
-    """Return the CASSANDRA_CONTACT_POINTS, else those of the lab's own, started on first use.
-
-    Raises ``CassandraUnreachable`` within ten seconds if none of them answers.
-    """
+    """Return the CASSANDRA_CONTACT_POINTS, else those of the lab's own."""
     return in_use("cassandra", role)
 
 

@@ -6,7 +6,7 @@ import re
 import shutil
 import ssl
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
@@ -79,11 +79,6 @@ def locked(group: str | None = None, lock: Path = LOCK) -> list[Jar]:
 def needed() -> list[Jar]:
     """Return the jars without which the lab does not open."""
     return [jar for jar in locked() if jar.group not in ON_DEMAND]
-
-
-def megabytes(jars: Iterable[Jar]) -> int:
-    """Return the size of jars in MB, as in messages."""
-    return round(sum(int(jar.size) for jar in jars) / 1e6)
 
 
 def class_path(group: str) -> list[Path]:
@@ -196,7 +191,8 @@ def _trust() -> ssl.SSLContext:
 
 def _fetch(wanted: Sequence[Jar], scratch: Path, progress: Progress) -> None:
     """Download files to ``scratch``, several at once, and move each to its place."""
-    size, received, ended = megabytes(wanted), list[int](), Event()
+    size = round(sum(int(jar.size) for jar in wanted) / 1e6)
+    received, ended = list[int](), Event()
     progress(f"Fetching {size} MB of jars ...")
 
     def install(jar: Jar) -> None:
