@@ -18,7 +18,7 @@ from pyspark import cloudpickle
 from workbook.cli.main import main
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.lab import CrashLab, crash
-from workbook.crashlab.plan import draw
+from workbook.crashlab.points import draw
 from workbook.crashlab.report import KILL, Kill, Outcome
 from workbook.errors import CrashFailed, NoSuchCrash
 from workbook.kafka.broker import Broker

@@ -12,8 +12,7 @@ import pytest
 from labs import until
 
 from workbook.crashlab import points
-from workbook.crashlab.plan import NOTE, Plan
-from workbook.crashlab.points import KillAt, KillInTask, kill_after_commit, kill_family
+from workbook.crashlab.points import NOTE, KillAt, KillInTask, Plan, kill_after_commit, kill_family
 
 
 @pytest.fixture

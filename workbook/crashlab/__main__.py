@@ -8,8 +8,7 @@ from pathlib import Path
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.crashes.base import AFTER_COMMIT, ByHand, Crashes
 from workbook.crashlab.own_loop import unpacked
-from workbook.crashlab.plan import NoteRead, Plan
-from workbook.crashlab.points import KillAt, die_with_parent, kill_after_commit
+from workbook.crashlab.points import KillAt, NoteRead, Plan, die_with_parent, kill_after_commit
 from workbook.kafka.broker import Broker
 from workbook.systems import SYSTEMS
 from workbook.systems.base import Job, System

@@ -13,12 +13,11 @@ from types import MappingProxyType, TracebackType
 from typing import Any, ClassVar
 
 from workbook.crashlab.crashes.base import OwnLoop
-from workbook.crashlab.kill_pictures import KillPictures
 from workbook.crashlab.lab_topics import LabTopics, variant_of
 from workbook.crashlab.own_loop import packed
-from workbook.crashlab.plan import Plan, draw
+from workbook.crashlab.points import Plan, draw
 from workbook.crashlab.process import Victim
-from workbook.crashlab.report import BY_HAND, KILL, RESTART, Kill, Outcome, recoveries
+from workbook.crashlab.report import BY_HAND, KILL, RESTART, Kill, KillPictures, Outcome, recoveries
 from workbook.errors import CrashFailed
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import PartitionOffsets

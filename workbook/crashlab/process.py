@@ -7,8 +7,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from workbook.crashlab.plan import NOTE, READ, Plan
-from workbook.crashlab.points import kill_family
+from workbook.crashlab.points import NOTE, READ, Plan, kill_family
 from workbook.crashlab.report import BY_HAND
 from workbook.spark.failures import cause, known
 from workbook.stack.folders import ROOT
