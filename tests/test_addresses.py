@@ -178,66 +178,47 @@ def refused(asked: Callable[[], str], kind: type[WorkbookError]) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize(
-    ("place", "why"),
-    [
-        ("http://me:secret@127.0.0.1:{free}/x", "at http://127.0.0.1:.*Connection refused"),
-        ("http://{web}/apis", "HTTP status 401"),
-        ("http://me:se/secret@b:9", "no URL of the form"),
-    ],
-)
-def test_a_foreign_registry_that_does_not_serve_is_named(
-    place: str, why: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with false_broker(lambda request: b"HTTP/1.1 401 Unauthorized\r\n\r\n") as web:
-        monkeypatch.setenv("SCHEMA_REGISTRY_URL", place.format(free=free_port(), web=web))
-        said = refused(registry, RegistryUnreachable)
-    assert re.search(f"Expected a schema registry.*({why}).*Check SCHEMA_REGISTRY_URL", said)
+FOREIGN: list[tuple[Callable[[], str], str, str]] = [
+    (registry, "http://{web}/apis", "HTTP status 401"),
+    (registry, "http://me:se/secret@b:9", "no URL of the form"),
+    (database, "postgresql://me:secret@lost.invalid/x", "failed to resolve host 'lost.invalid'"),
+    (database, "postgresql://me:a@secret@lost.invalid/x", "resolve host '…@lost.invalid'"),
+    (database, "postgresql://me:sec ret@b/x?password=secret", "no URL of the form postgresql://u"),
+    (cassandra, "127.0.0.1:{free},[::1]:{free}", "at 127.0.0.1:.*Connection refused"),
+    (cassandra, "lost.invalid", "at lost.invalid, but no such host is known"),
+    (cassandra, "{web}", "another program answers there"),
+    (cassandra, "{silent},{silent}", "it doesn't answer in time"),
+    (cassandra, "me:secret@b:9", "at the address that you gave, but these are no addresses"),
+    (cassandra, "cassandra://me:secret@b:9", "at cassandra://b:9, but these are no addresses"),
+    *(
+        (cassandra, wrong, "no addresses of the form host:")
+        for wrong in ("a b", "b:port", "b:70000")
+    ),
+]
+NAMED = {
+    registry: ("SCHEMA_REGISTRY_URL", RegistryUnreachable),
+    database: ("DATABASE_URL", DatabaseUnreachable),
+    cassandra: ("CASSANDRA_CONTACT_POINTS", CassandraUnreachable),
+}
 
 
-@pytest.mark.parametrize(
-    ("place", "why"),
-    [
-        ("postgresql://me:secret@127.0.0.1:{free}/x", "at postgresql://127.0.0.1:.* refused"),
-        ("postgresql://me:secret@lost.invalid/x", "failed to resolve host 'lost.invalid'"),
-        ("postgresql://me:a@secret@lost.invalid/x", "failed to resolve host '…@lost.invalid'"),
-        ("postgresql://me:sec ret@b/x?password=secret", "no URL of the form postgresql://user"),
-    ],
-)
-def test_a_foreign_database_that_does_not_serve_is_named(
-    place: str, why: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DATABASE_URL", place.format(free=free_port()))
-    said = refused(database, DatabaseUnreachable)
-    assert re.search(f"Expected a PostgreSQL database.*{why}.*Check DATABASE_URL", said)
-
-
-@pytest.mark.parametrize(
-    ("places", "why"),
-    [
-        ("127.0.0.1:{free},[::1]:{free}", "at 127.0.0.1:.*Connection refused"),
-        ("lost.invalid", "at lost.invalid, but no such host is known"),
-        ("{web}", "another program answers there"),
-        ("{silent},{silent}", "it doesn't answer in time"),
-        ("me:secret@b:9", "at the address that you gave, but these are no addresses of the form"),
-        ("cassandra://me:secret@b:9", "at cassandra://b:9, but these are no addresses"),
-        *((wrong, "no addresses of the form host:port") for wrong in ("a b", "b:port", "b:70000")),
-    ],
-)
-def test_a_foreign_cassandra_that_does_not_serve_is_named(
-    places: str, why: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize(("asked", "place", "why"), FOREIGN)
+def test_a_foreign_server_that_does_not_serve_is_named(
+    asked: Callable[[], str], place: str, why: str,
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
     monkeypatch.setenv("CASSANDRA_USERNAME", "me")
     monkeypatch.setenv("CASSANDRA_PASSWORD", "secret")
+    variable, error = NAMED[asked]
     with (
         false_broker(lambda request: b"HTTP/1.1 401 Unauthorized\r\n\r\n") as web,
         socket.create_server(("127.0.0.1", 0)) as listener,
     ):
         silent = f"127.0.0.1:{listener.getsockname()[1]}"
-        places = places.format(free=free_port(), web=web, silent=silent)
-        monkeypatch.setenv("CASSANDRA_CONTACT_POINTS", places)
-        said = refused(cassandra, CassandraUnreachable)
-    assert re.search(f"Expected Cassandra.*{why}.*Check CASSANDRA_CONTACT_POINTS", said)
+        place = place.format(free=free_port(), web=web, silent=silent)
+        monkeypatch.setenv(variable, place)
+        said = refused(asked, error)
+    assert re.search(f"Expected .*{why}.*Check {variable}", said)
     assert "secret" not in "".join(capfd.readouterr())
 
 

@@ -16,11 +16,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import psutil
 import pytest
-from jupyter_client import BlockingKernelClient, KernelManager
+from jupyter_client import BlockingKernelClient
 from labs import OwnLab, interrupt, listening, own_lab, read_until, until
 
+from workbook.errors import ServerFailed
 from workbook.stack import client, jars
 
 USER = """
@@ -106,8 +106,12 @@ def open_lab(lab: OwnLab, folder: Path):
     until(lambda: "asleep" in str(client.get_iopub_msg(timeout=60)), "a cell that runs")
     post(f"/{kernel}/interrupt")
     assert client.get_shell_msg(timeout=60)["content"]["ename"] == "KeyboardInterrupt"
-    post(f"/{kernel}/restart")
     run_cell(client, SPARK_CELL)  # a kernel that uses the broker and has a Spark of its own
+    before = [p.pid for p in lab.servers("kafka.Kafka")]
+    post(f"/{kernel}/restart")
+    until(lambda: not lab.servers("pyspark-shell"), "the end of the restarted kernel's Spark")
+    assert [p.pid for p in lab.servers("kafka.Kafka")] == before
+    run_cell(client, SPARK_CELL)
     client.stop_channels()
     ports = lab.ports()
     assert int(port) in ports
@@ -178,69 +182,23 @@ def test_servers_end_with_their_last_user_only(lab: OwnLab) -> None:
     lab.assert_nothing_is_left(ports)
 
 
-def test_servers_end_with_a_killed_supervisor_and_the_next_lab_clears_up(lab: OwnLab) -> None:
-    user = lab.start("-c", USER)
+def test_servers_end_with_a_killed_supervisor_and_the_next_lab_clears_up(
+    lab: OwnLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORKBOOK_LAB", lab.name)
+    user, lease = lab.start("-c", USER), client.Lease("test")
     read_until(user, "broker 127")
     ports = lab.ports()
     for supervisor in lab.servers("workbook.stack.supervisor"):
         supervisor.kill()
     until(lambda: not any(map(lab.servers, SERVERS)), "the end of the servers", within=10)
+    for _ in range(2):
+        with pytest.raises(ServerFailed, match="Restart the kernel or the lab"):
+            lease.ask("status")
     user.communicate("\n", timeout=30)
     cleared, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
     assert "Cleared leftovers" in cleared
     lab.assert_nothing_is_left(ports)
-
-
-def test_a_user_of_a_killed_supervisor_is_told_what_to_do(lab: OwnLab) -> None:
-    code = (
-        "import sys\n"
-        "from workbook.errors import ServerFailed\n"
-        "from workbook.stack.client import lease\n"
-        "print('supervisor', lease().supervisor, flush=True)\n"
-        "sys.stdin.readline()\n"
-        "for _ in range(2):\n"
-        "    try:\n        lease().ask('status')\n"
-        "    except ServerFailed as error:\n        print(error)"
-    )
-    user = lab.start("-c", code)
-    supervisor = psutil.Process(int(read_until(user, "supervisor ").split()[1]))
-    supervisor.kill()
-    psutil.wait_procs([supervisor], timeout=10)
-    assert user.communicate("\n", timeout=30)[0].count("Restart the kernel or the lab") == 2
-    lab.start("-m", "workbook", "down").communicate(timeout=60)
-    lab.assert_nothing_is_left(set())
-
-
-@pytest.mark.slow
-def test_a_kernel_restart_ends_only_its_own_spark_and_consumers(
-    lab: OwnLab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WORKBOOK_LAB", lab.name)
-    other = lab.start("-c", USER)
-    read_until(other, "broker 127")
-    kernel = KernelManager()
-    kernel.start_kernel()
-    client = kernel.client()
-    client.start_channels()
-    try:
-        run_cell(client, SPARK_CELL)
-        broker = {p.pid for p in lab.servers("kafka.Kafka")}
-        old = {p.pid for p in lab.servers("pyspark-shell")}
-        assert old, "no Spark of the kernel was found"
-        kernel.restart_kernel(now=True)
-        until(lambda: is_ready(client), "the restarted kernel")
-        until(
-            lambda: not old & {p.pid for p in lab.servers("pyspark-shell")},
-            "the end of the restarted kernel's Spark",
-            within=30,
-        )
-        assert {p.pid for p in lab.servers("kafka.Kafka")} == broker
-        run_cell(client, SPARK_CELL)
-    finally:
-        client.stop_channels()
-        kernel.shutdown_kernel(now=True)
-    other.communicate("\n", timeout=30)
-    lab.assert_nothing_is_left(set())
 
 
 def is_ready(client) -> bool:

@@ -1,7 +1,6 @@
 """What the command line refuses: in a line, before Kafka and before Spark."""
 
 import errno
-import os
 import re
 import shlex
 import signal
@@ -60,20 +59,16 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.usefixtures("nothing_starts")
-@pytest.mark.parametrize("pipeline", ["page_views", "share_holders"])
-@pytest.mark.parametrize(
-    ("below", "why"), [("", "/file is a file"), ("/state/here", "/file is a file")]
-)
+@pytest.mark.parametrize("below", ["", "/state/here"])
 def test_a_checkpoint_that_cannot_be_written_is_refused(
-    pipeline: str, below: str, why: str, file: Path, capsys: pytest.CaptureFixture[str]
+    below: str, file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = refused(capsys, "run", pipeline, "--checkpoint", f"{file}{below}")
+    said = refused(capsys, "run", "page_views", "--checkpoint", f"{file}{below}")
     assert f"Expected a folder to write to, but --checkpoint {file}{below} isn't one" in said
-    assert why in said
+    assert "/file is a file" in said
 
 
 @pytest.mark.usefixtures("nothing_starts")
-@pytest.mark.parametrize("pipeline", ["page_views", "share_holders"])
 @pytest.mark.parametrize(
     ("shared", "words", "came"),
     [
@@ -84,7 +79,6 @@ def test_a_checkpoint_that_cannot_be_written_is_refused(
     ],
 )
 def test_a_checkpoint_that_executors_cannot_reach_is_refused(
-    pipeline: str,
     shared: str,
     words: list[str],
     came: str,
@@ -93,7 +87,7 @@ def test_a_checkpoint_that_executors_cannot_reach_is_refused(
 ) -> None:
     monkeypatch.setenv("SPARK_MASTER", "spark://far:7077")
     monkeypatch.setenv("WORKBOOK_SHARED", shared)
-    said = refused(capsys, "run", pipeline, *words)
+    said = refused(capsys, "run", "page_views", *words)
     assert "Expected a checkpoint that the executors of spark://far:7077 reach too" in said
     assert came in said
 
@@ -121,16 +115,6 @@ def test_a_disk_that_is_full_at_the_start_is_said(
     monkeypatch.setattr(run, "kafka", Mock(side_effect=error))
     assert main(["run", "page_views"]) == 1
     assert "The disk is full" in capsys.readouterr().err
-
-
-@pytest.mark.skipif(os.getuid() == 0, reason="root may write to any folder")
-@pytest.mark.usefixtures("nothing_starts")
-def test_a_checkpoint_below_a_folder_of_another_mode_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    tmp_path.chmod(0o500)
-    said = refused(capsys, "run", "page_views", "--checkpoint", str(tmp_path / "new"))
-    assert "Permission denied" in said
 
 
 @pytest.mark.usefixtures("nothing_starts")

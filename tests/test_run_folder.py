@@ -193,16 +193,6 @@ def test_a_port_is_a_servers_where_its_command_is_a_script_that_runs_it() -> Non
     assert not process.has_port(server.pid, port)
 
 
-def test_a_supervisor_that_cannot_work_says_why_at_once(
-    lab: OwnLab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PYTHONPATH", "")
-    monkeypatch.setattr(folders, "ROOT", "/nowhere")
-    monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(ServerFailed, match="ended with code 1 without a message"):
-        client.Lease("test")
-
-
 OWNS = f"""
 import subprocess, sys
 from workbook.stack import folders

@@ -21,21 +21,15 @@ from pyspark.sql import functions as f
 from workbook.spark import session, settings
 from workbook.stack.folders import cache_dir
 
-FAILURES = {
-    "heap": ({"SPARK_DRIVER_MEMORY": "lots"}, "Check SPARK_DRIVER_MEMORY (now lots)"),
-    "master": ({"SPARK_MASTER": "spark://127.0.0.1:1"}, "No Spark master answers at spark://127"),
-}
 
-
-@pytest.mark.parametrize(("env", "said"), FAILURES.values(), ids=FAILURES)
-def test_a_spark_that_cannot_start_says_what_to_check(env: dict[str, str], said: str) -> None:
+def test_a_spark_that_cannot_start_says_what_to_check() -> None:
     code = (
         "from workbook.errors import SparkFailed\n"
         "try:\n    spark_session(quiet=True)\n"
         "except SparkFailed as error:\n    print(error)"
     )
     began = time.monotonic()
-    assert said in fresh(code, **env)
+    assert "Check SPARK_DRIVER_MEMORY (now lots)" in fresh(code, SPARK_DRIVER_MEMORY="lots")
     assert time.monotonic() - began < 30
 
 
