@@ -18,7 +18,6 @@ import pytest
 import yaml
 from brokers import OwnBroker, free_port
 from confluent_kafka.admin import AdminClient
-from packaging.requirements import Requirement
 
 from workbook.stack import jupyter, kafka, ports, postgres
 from workbook.stack.folders import ROOT
@@ -65,14 +64,10 @@ def test_our_image_has_the_pinned_python_and_java() -> None:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_every_port_is_on_loopback(name: str) -> None:
+def test_every_service_is_on_loopback_with_a_health_check_and_a_limit(name: str) -> None:
     published = SERVICES[name]["ports"]
     assert published
     assert all(re.fullmatch(r"127\.0\.0\.1:\d+:\d+", filled_in(port)) for port in published)
-
-
-@pytest.mark.parametrize("name", SERVICES)
-def test_every_service_has_a_health_check_and_a_limit(name: str) -> None:
     assert SERVICES[name]["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL")
     assert SERVICES[name]["mem_limit"]
 
@@ -208,17 +203,3 @@ def test_jupyterlab_listens_on_loopback_unless_told_otherwise(
     assert jupyter.listen_address() == "127.0.0.1"
     monkeypatch.setenv("WORKBOOK_LISTEN", SERVICES["jupyter"]["environment"]["WORKBOOK_LISTEN"])
     assert jupyter.listen_address() == "0.0.0.0"
-
-
-# Conda.
-
-
-def test_the_conda_environment_is_complete() -> None:
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
-    assert environment.keys() == {"name", "channels", "dependencies"}
-    *packages, by_pip = environment["dependencies"]
-    python, java = WORKBOOK["python"], WORKBOOK["java"]
-    assert packages == [f"python={python}", f"openjdk={java}", "pip"]
-    *requirements, ourselves = by_pip["pip"]
-    assert ourselves == "--editable ."
-    assert all(len(Requirement(line).specifier) == 1 for line in requirements)
