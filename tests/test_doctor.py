@@ -63,7 +63,6 @@ def test_a_healthy_machine_has_no_fault() -> None:
         ("JAVA_HOME", "/gone", "Java", "there is no bin/java", "Point JAVA_HOME at a JDK 17"),
         ("SPARK_MASTER", f"spark://{NOBODY}", "Spark master", "nobody listens", "or unset it"),
         ("SPARK_MASTER", "spark://lost.invalid:7,h", "Spark master", "cannot be resolved", "Check"),
-        ("SPARK_MASTER", "mesos://h:5050", "Spark master", "Spark does not know", "Unset it"),
         ("WORKBOOK_CACHE", "{file}/cache", "disk", "cannot be written", "point WORKBOOK_CACHE"),
         ("WORKBOOK_LAB", "x" * 100, "broker", "too long a name for a socket", "Set TMPDIR"),
         ("KAFKA_BOOTSTRAP_SERVERS", NOBODY, "broker", "nobody listens at", "Check KAFKA_BOOT"),
