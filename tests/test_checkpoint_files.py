@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from workbook.spark.checkpoint_files import checkpoint_files, planned
+from workbook.spark.checkpoints import checkpoint_files, planned
 
 PLAN = 'v1\n{"batchWatermarkMs":0,"conf":{}}\n{"clicks":{"0":%d}}'
 

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from workbook.classroom.recorded import LiveClocks, recorded, rewind, rewind_clocks
 from workbook.errors import WorkbookError
 from workbook.kafka.broker import Broker
-from workbook.spark.checkpoint_files import offset_log, read_log
+from workbook.spark.checkpoints import offset_log, read_log
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.topics import Topic
 from workbook.views.event_time import event_time

@@ -14,7 +14,7 @@ from workbook.classroom.errors import headline
 from workbook.errors import WorkbookError
 from workbook.kafka.readers import consumer, read_messages
 from workbook.kafka.require import require_topic
-from workbook.spark.checkpoint_files import offset_log
+from workbook.spark.checkpoints import offset_log
 from workbook.spark.failures import failure_of
 from workbook.views.clocks import clocks
 from workbook.views.event_time import event_time

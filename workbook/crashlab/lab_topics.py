@@ -11,7 +11,7 @@ from workbook.crashlab.crashes.base import Crashes, Outputs, Variant
 from workbook.errors import NoSuchCrash
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import PartitionOffsets, committed_offset, partition_offsets
-from workbook.spark.checkpoint_files import last_read
+from workbook.spark.checkpoints import last_read
 from workbook.systems import STREAMS, SYSTEMS
 from workbook.systems.base import letters_of
 from workbook.topics import new_compacted_topic, new_topic

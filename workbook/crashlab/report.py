@@ -16,7 +16,7 @@ from workbook.crashlab.crashes.base import Traced, Variant, Verdict
 from workbook.crashlab.lab_topics import LabTopics
 from workbook.crashlab.points import read_in
 from workbook.errors import WorkbookError
-from workbook.spark.checkpoint_files import checkpoint_files, planned
+from workbook.spark.checkpoints import checkpoint_files, planned
 from workbook.views.checkpoint import checkpoint
 from workbook.views.picture import Picture, number
 from workbook.views.strip import Look

@@ -21,7 +21,7 @@ from workbook.sinks.once import OnceSink
 from workbook.sinks.postgres import Limited, connect, copy_rows, require_rights, words
 from workbook.sinks.table_topic import TableTopic
 from workbook.sinks.viewers import GROUPS, VIEWERS, add_sketches
-from workbook.spark.checkpoint_files import planned_ends
+from workbook.spark.checkpoints import planned_ends
 from workbook.spark.runner import Batch, Sink
 
 KEY = ("ad", "day", "type", "source")

@@ -137,7 +137,7 @@ class Job:
         to read by the package's own source, if Spark's can't read a record timestamp.
         """
         from workbook.sources.kafka import BEYOND, kafka_stream
-        from workbook.spark.checkpoint_files import began
+        from workbook.spark.checkpoints import began
 
         most = self.options.max_per_batch
         read = partial(kafka_stream, self.spark, self.broker, max_per_batch=most)

@@ -102,7 +102,7 @@ class EventTimeMerge(System):
         """Refuse topics that aren't partitioned alike, or have got more partitions meanwhile."""
         from workbook.errors import TopicMissing
         from workbook.kafka.partitioning import require_alike, require_partitions
-        from workbook.spark.checkpoint_files import last_read
+        from workbook.spark.checkpoints import last_read
         from workbook.systems.merge_run import is_of_a_visit
 
         config = broker.client_config()

@@ -41,7 +41,7 @@ def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | Non
     """
     from workbook.kafka.offsets import first_since
     from workbook.kafka.require import tombstones_kept
-    from workbook.spark.checkpoint_files import last_read
+    from workbook.spark.checkpoints import last_read
 
     known = last_read(Path(checkpoint) / "0", topic) if checkpoint else None
     kept = tombstones_kept(config, topic) if known else None
