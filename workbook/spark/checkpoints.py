@@ -128,8 +128,8 @@ def _text(value: Any) -> str:
     return "nothing" if value is None else str(value)
 
 
-# --- its files. ``recentProgress`` keeps a hundred reports, which an idle query fills in a quarter of
-# an hour; the log keeps the last micro-batches (``minBatchesToRetain``), however long the query is
+# --- its files. ``recentProgress`` keeps a hundred reports, which an idle query fills in a quarter
+# of an hour; the log keeps the last micro-batches (``minBatchesToRetain``), however long the query is
 # silent. Its format is Spark's own: a version, a line of settings, a line for each source.
 
 KINDS = ("offsets", "state", "commits")

@@ -1,10 +1,8 @@
 """Reads the parts of a streaming query from what ``query.explain()`` prints, and its progress."""
 
-import io
 import json
 import re
 from collections.abc import Iterator
-from contextlib import redirect_stdout
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -46,9 +44,8 @@ def topology(query: StreamingQuery) -> list[list[Part]]:
             f"Expected a streaming query, but got {type(query).__name__}. Pass what "
             "writeStream...start() returned (of a ``Running`` its ``query``)."
         )
-    with redirect_stdout(io.StringIO()) as printed:
-        query.explain()
-    plan = printed.getvalue().partition("== Physical Plan ==")[2]
+    printed = query._jsq.explainInternal(False)  # what ``explain`` prints; others print meanwhile
+    plan = str(printed).partition("== Physical Plan ==")[2]
     progress = query.lastProgress
     report = json.loads(progress.json) if progress is not None else {}
     states = iter(report.get("stateOperators", []))
@@ -56,7 +53,8 @@ def topology(query: StreamingQuery) -> list[list[Part]]:
     sink = next((word for name, word in SINKS.items() if name in written), written)
     nodes = [node for line in plan.splitlines() if (node := _NODE.fullmatch(line))]
     depths = [len(node["indent"]) for node in nodes]
-    leaves = [after <= depth for depth, after in pairwise([*depths, 0])]
+    ends = [after <= depth for depth, after in pairwise([*depths, 0])]  # a reused part is no source
+    leaves = [e and n["name"] != "ReusedExchange" for e, n in zip(ends, nodes, strict=True)]
     reports = report.get("sources", [])
     sources = iter(reports if len(reports) == sum(leaves) else [])  # else some are static tables
     way, paths = list[tuple[int, Part | None]](), list[list[Part]]()
