@@ -129,8 +129,8 @@ def _text(value: Any) -> str:
 
 
 # --- its files. ``recentProgress`` keeps a hundred reports, which an idle query fills in a quarter
-# of an hour; the log keeps the last micro-batches (``minBatchesToRetain``), however long the query is
-# silent. Its format is Spark's own: a version, a line of settings, a line for each source.
+# of an hour; the log keeps the last micro-batches (``minBatchesToRetain``), however long the query
+# is silent. Its format is Spark's own: a version, a line of settings, a line for each source.
 
 KINDS = ("offsets", "state", "commits")
 """In the order in which a micro-batch writes them."""
