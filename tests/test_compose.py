@@ -82,12 +82,9 @@ def test_the_services_reach_each_other_by_name() -> None:
 
 def test_without_its_profile_cassandra_is_neither_started_nor_looked_for() -> None:
     profiles = {name: service.get("profiles") for name, service in SERVICES.items()}
-    assert {name: asked for name, asked in profiles.items() if asked} == {
-        "cassandra": ["cassandra"]
-    }
+    assert [name for name, asked in profiles.items() if asked] == ["cassandra"]
     place = SERVICES["jupyter"]["environment"]["CASSANDRA_CONTACT_POINTS"]
     assert place == "${COMPOSE_PROFILES:+cassandra:9042}"
-    assert filled_in(place) == "", "the lab's own"
     assert "cassandra" not in SERVICES["jupyter"]["depends_on"]
 
 
