@@ -3,8 +3,8 @@
 import pytest
 
 from workbook.crashlab.crashes.base import Traced
-from workbook.crashlab.report import Stopped, tapes
 from workbook.crashlab.points import READ, NoteRead, read_in
+from workbook.crashlab.report import Stopped, tapes
 
 
 def traced(published: dict[int, int], records: int = 20, actions: tuple[int, ...] = ()) -> Traced:
