@@ -16,7 +16,6 @@ from py4j.protocol import Py4JError
 from pyspark.errors import AnalysisException
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as f
 
 from workbook.spark import session, settings
 from workbook.stack.folders import cache_dir
@@ -189,24 +188,17 @@ def test_a_call_to_java_that_ctrl_c_interrupts_prints_no_traceback(
     assert not caplog.records
 
 
-def test_the_error_of_a_query_is_not_printed_as_json_above_it(spark: SparkSession) -> None:
+@pytest.mark.parametrize("kind", ["DataFrame", "SQL"])
+def test_the_error_of_a_query_is_not_printed_as_json_above_it(
+    spark: SparkSession, kind: str
+) -> None:
     printed: list[str] = []
     handler = logging.StreamHandler()
     handler.emit = lambda record: printed.append(record.name)  # type: ignore[method-assign]
-    loggers = [logging.getLogger(f"{kind}QueryContextLogger") for kind in ("DataFrame", "SQL")]
-    for logger in loggers:
-        logger.addHandler(handler)
-    try:
-        for wrong in (
-            lambda: spark.range(3).select("idd"),
-            lambda: spark.sql("SELECT idd"),
-            lambda: spark.range(3).filter(f.col("id") == "a" & f.col("id")),
-        ):
-            with pytest.raises(AnalysisException):
-                wrong()
-    finally:
-        for logger in loggers:
-            logger.removeHandler(handler)
+    (logger := logging.getLogger(f"{kind}QueryContextLogger")).addHandler(handler)
+    with pytest.raises(AnalysisException):
+        spark.sql("SELECT idd") if kind == "SQL" else spark.range(3).select("idd")
+    logger.removeHandler(handler)
     assert printed == []
 
 
