@@ -52,34 +52,30 @@ class Batch:
     number: int
 
 
-class Sink(Tells, ABC):
-    """Writes micro-batches from the driver. It may get a micro-batch twice, with the same rows."""
+class _AnySink(Tells, ABC):
+    """Writes micro-batches; it may get one twice, with the same rows."""
 
     kind: ClassVar[str] = "sink"
     """Names the crash lab's point right before the sink writes: ``before-KIND``."""
-
-    @abstractmethod
-    def write(self, rows: pa.Table, batch: Batch) -> None:
-        """Write the rows of a micro-batch; return only when they are stored durably."""
 
     def resume(self, query: str, committed: int, planned: int) -> None:
         """Refuse to continue a query whose last micro-batches have these numbers, -1 for none."""
 
 
-class ExecutorSink(Tells, ABC):
-    """Writes micro-batches from Spark's executors: each executor writes its own tasks' rows."""
+class Sink(_AnySink):
+    """Writes from the driver."""
 
-    kind: ClassVar[str] = "sink"
+    @abstractmethod
+    def write(self, rows: pa.Table, batch: Batch) -> None:
+        """Write the rows of a micro-batch; return only when they are stored durably."""
+
+
+class ExecutorSink(_AnySink):
+    """Writes from Spark's executors: each executor writes its own tasks' rows."""
 
     @abstractmethod
     def through(self, rows: DataFrame, batch: Batch) -> DataFrame:
-        """Return the rows for the next sink; ``rows`` are written now, or when these are computed.
-
-        It may get a micro-batch twice, with the same rows.
-        """
-
-    def resume(self, query: str, committed: int, planned: int) -> None:
-        """Refuse to continue a query, as ``Sink.resume``."""
+        """Return the rows for the next sink; ``rows`` are written once these are computed."""
 
 
 class OnPoint:
