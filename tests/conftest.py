@@ -21,12 +21,27 @@ with suppress(OSError):  # somebody has it already
     _registrys_usual_port.bind(("127.0.0.1", 8081))
     _registrys_usual_port.listen()
 
+from labs import OwnLab, own_lab
 from secured import Secured, secured_broker
 
 from workbook.kafka.broker import Broker
 from workbook.stack import jars
 from workbook.stack.addresses import kafka
 from workbook.topics import Topic, new_topic
+
+
+@pytest.fixture(scope="session")
+def fetched() -> None:
+    """All jars, checked once."""
+    jars.prefetch(among=jars.locked())
+
+
+@pytest.fixture
+def lab(fetched: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnLab]:
+    """A lab of its own, of which this process is a user as well."""
+    with own_lab() as mine:
+        monkeypatch.setenv("WORKBOOK_LAB", mine.name)
+        yield mine
 
 
 @pytest.fixture(scope="session")

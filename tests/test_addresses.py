@@ -16,7 +16,7 @@ import pytest
 from brokers import false_broker, free_port
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from confluent_kafka.schema_registry.error import SchemaRegistryError
-from labs import OwnLab, listening, own_lab, until
+from labs import OwnLab, listening, until
 
 from workbook.errors import (
     CassandraUnreachable,
@@ -25,7 +25,7 @@ from workbook.errors import (
     WorkbookError,
 )
 from workbook.stack import cassandra as cassandra_server
-from workbook.stack import jars, postgres, server
+from workbook.stack import postgres, server
 from workbook.stack import registry as registry_server
 from workbook.stack.addresses import cassandra, database, registry
 from workbook.stack.cassandra import connected, points
@@ -34,18 +34,13 @@ from workbook.stack.process import end_tree
 
 
 @pytest.fixture
-def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnLab]:
-    """A lab of its own, of which this process is a user as well.
-
-    No other lab can take its ports while a server is stopped, since they aren't the usual ones.
-    """
-    jars.unpacked("registry")
-    with own_lab() as mine, ExitStack() as held:
+def lab(lab: OwnLab) -> Iterator[OwnLab]:
+    """No other lab can take its ports while a server is stopped: they aren't the usual ones."""
+    with ExitStack() as held:
         for kind in (registry_server, postgres, cassandra_server):
             with suppress(OSError):  # somebody else has it already
                 held.enter_context(socket.create_server(("127.0.0.1", kind.PORT)))
-        monkeypatch.setenv("WORKBOOK_LAB", mine.name)
-        yield mine
+        yield lab
 
 
 def record(*fields: str) -> Schema:
@@ -107,7 +102,6 @@ def test_schemas_their_ids_and_their_rules_outlive_a_stopped_and_a_killed_regist
 
 def test_rows_outlive_a_stopped_and_a_killed_cassandra(lab: OwnLab) -> None:
     """One node for both, since it takes ten seconds to start."""
-    jars.prefetch(among=jars.locked("cassandra"))
     user = Lease("user")
     address = user.ask("server", name="cassandra")
     with connected(address) as session:

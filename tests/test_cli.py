@@ -3,20 +3,10 @@
 import re
 import signal
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from labs import OwnLab, own_lab, read_until
-
-from workbook.stack import jars
-
-
-@pytest.fixture
-def lab() -> Iterator[OwnLab]:
-    jars.prefetch()
-    with own_lab() as mine:
-        yield mine
+from labs import OwnLab, read_until
 
 
 def workbook(lab: OwnLab, *arguments: str) -> tuple[int, str]:

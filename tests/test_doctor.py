@@ -18,7 +18,7 @@ from secured import Secured
 from test_java import java_home
 
 from workbook.kafka.broker import Broker
-from workbook.stack import client, doctor, folders, jars
+from workbook.stack import client, doctor, folders
 from workbook.stack.doctor import Finding, Report
 
 LIMIT = 10.0
@@ -26,9 +26,8 @@ NOBODY = "127.0.0.1:1"
 
 
 @pytest.fixture(autouse=True)
-def _healthy_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lab of its own that does not run, and jars; what else runs here may leave little memory."""
-    jars.prefetch()
+def _healthy_before(fetched: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lab of its own that does not run; what else runs here may leave little memory."""
     monkeypatch.setenv("WORKBOOK_LAB", f"t-{secrets.token_hex(4)}")
     monkeypatch.setattr(doctor, "MEMORY_GB", 0.1)
 
@@ -126,16 +125,8 @@ sys.stdin.readline()
 """
 
 
-@pytest.fixture
-def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnLab]:
-    """A lab with a broker and a database, of which this process is a part."""
-    with own_lab() as mine:
-        read_until(mine.start("-c", USER), "ready")
-        monkeypatch.setenv("WORKBOOK_LAB", mine.name)
-        yield mine
-
-
 def test_a_running_lab_is_well_and_its_killed_and_stuck_servers_are_named(lab: OwnLab) -> None:
+    read_until(lab.start("-c", USER), "ready")
     assert str(examined()).count("the lab's own answers at") == 2
     [broker], [database] = lab.servers("kafka.Kafka"), lab.servers("bin/postgres")
     broker.suspend()

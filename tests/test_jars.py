@@ -22,9 +22,8 @@ from workbook.stack.folders import ROOT
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(fetched: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache of its own with good copies of Spark's few jars."""
-    jars.prefetch()
     good = [jar.path for jar in jars.locked("spark")]
     (tmp_path / "jars").mkdir()
     for path in good:

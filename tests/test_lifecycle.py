@@ -10,7 +10,6 @@ import socket
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
@@ -18,10 +17,10 @@ from typing import Any
 
 import pytest
 from jupyter_client import BlockingKernelClient
-from labs import OwnLab, interrupt, listening, own_lab, read_until, until
+from labs import OwnLab, interrupt, listening, read_until, until
 
 from workbook.errors import ServerFailed
-from workbook.stack import client, jars
+from workbook.stack import client
 
 USER = """
 import sys
@@ -65,13 +64,6 @@ with open(page) as file, open(told + ".new", "w") as answer:
     answer.write(f"{url}\\n{os.fstat(file.fileno()).st_mode:o}\\n{file.read()}")
 os.rename(told + ".new", told)
 """
-
-
-@pytest.fixture
-def lab() -> Iterator[OwnLab]:
-    jars.prefetch(among=jars.locked())
-    with own_lab() as mine:
-        yield mine
 
 
 def open_lab(lab: OwnLab, folder: Path):
@@ -182,10 +174,7 @@ def test_servers_end_with_their_last_user_only(lab: OwnLab) -> None:
     lab.assert_nothing_is_left(ports)
 
 
-def test_servers_end_with_a_killed_supervisor_and_the_next_lab_clears_up(
-    lab: OwnLab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WORKBOOK_LAB", lab.name)
+def test_servers_end_with_a_killed_supervisor_and_the_next_lab_clears_up(lab: OwnLab) -> None:
     user, lease = lab.start("-c", USER), client.Lease("test")
     read_until(user, "broker 127")
     ports = lab.ports()
@@ -223,10 +212,7 @@ def run_cell(client, code: str) -> None:
     assert "counted 7" in "".join(said), "".join(said)
 
 
-def test_ctrl_c_anywhere_in_a_request_shifts_no_answer(
-    lab: OwnLab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WORKBOOK_LAB", lab.name)
+def test_ctrl_c_anywhere_in_a_request_shifts_no_answer(lab: OwnLab) -> None:
     lease = client.Lease("test", patience=10)
 
     def ctrl_c_at(step: int) -> None:
@@ -260,7 +246,6 @@ def test_ctrl_c_anywhere_in_a_request_shifts_no_answer(
 def test_two_threads_share_one_lease_and_two_leases_one_folder(
     lab: OwnLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("WORKBOOK_LAB", lab.name)
     monkeypatch.setattr(client, "_current", None)
     with ThreadPoolExecutor(4) as at_once:
         first, *others = at_once.map(lambda _: client.lease("test"), range(4))

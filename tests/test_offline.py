@@ -8,13 +8,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from labs import OwnLab, own_lab
+from labs import OwnLab
 
-from workbook.stack import jars
 from workbook.stack.folders import ROOT
 
 PLACES = [ROOT, Path(__file__).parent]
@@ -75,14 +74,6 @@ def cut() -> list[str]:
         if subprocess.run([*way, "true"], capture_output=True).returncode == 0:
             return way
     pytest.skip("this user may not make a network namespace")
-
-
-@pytest.fixture
-def lab() -> Iterator[OwnLab]:
-    jars.prefetch(among=jars.locked())
-    jars.unpacked("registry")
-    with own_lab() as mine:
-        yield mine
 
 
 @pytest.fixture

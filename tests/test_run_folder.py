@@ -6,25 +6,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
-from labs import OwnLab, own_lab, read_until, until
+from labs import OwnLab, read_until, until
 
 from workbook.errors import ServerFailed
 from workbook.stack import client, folders, process
 
 SLEEPS = [sys.executable, "-c", "import time; time.sleep(600)"]
-
-
-@pytest.fixture
-def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnLab]:
-    """A lab whose run folder is also that of this process."""
-    with own_lab() as mine:
-        monkeypatch.setenv("WORKBOOK_LAB", mine.name)
-        yield mine
 
 
 @pytest.fixture

@@ -1,27 +1,18 @@
 """An outage on demand: the broker alone stops and comes back, and everything else goes on."""
 
 from argparse import Namespace
-from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from labs import OwnLab, own_lab, until
+from labs import OwnLab, until
 
 from workbook.cli.lab import stop
 from workbook.errors import NotOurServer, ServerFailed
 from workbook.kafka.broker import Broker
-from workbook.stack import client, doctor, jars, ports
+from workbook.stack import client, doctor, ports
 from workbook.topics import Topic
 
 CLICKS = Topic("clicks")
-
-
-@pytest.fixture
-def lab(monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnLab]:
-    jars.prefetch()
-    with own_lab() as mine:
-        monkeypatch.setenv("WORKBOOK_LAB", mine.name)
-        yield mine
 
 
 def workbook(lab: OwnLab, *words: str) -> str:
