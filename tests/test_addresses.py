@@ -3,7 +3,6 @@
 import asyncio
 import re
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
@@ -14,6 +13,7 @@ import psutil
 import psycopg
 import pytest
 from brokers import false_broker, free_port
+from cassandra import AuthenticationFailed
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 from labs import OwnLab, listening, until
@@ -216,32 +216,9 @@ def test_a_foreign_server_that_does_not_serve_is_named(
     assert "secret" not in "".join(capfd.readouterr())
 
 
-SUPPORTED = b"\0\2" + b"\0\x0bCQL_VERSION\0\1\0\x053.4.7" + b"\0\x0bCOMPRESSION\0\0"
-AUTHENTICATE = b"\0\x15PasswordAuthenticator"
-
-
-def test_a_cassandra_that_wants_a_login_is_named_with_its_variables(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """By a node that says what a real one does: its options, then who checks the login."""
-
-    def node(listener: socket.socket) -> None:
-        link, _ = listener.accept()
-        with link:
-            for code, body in ((0x06, SUPPORTED), (0x03, AUTHENTICATE)):
-                asked = link.recv(4096)
-                of = bytes([asked[0] | 0x80, 0]) + asked[2:4]  # the version and the request
-                link.sendall(of + bytes([code]) + len(body).to_bytes(4) + body)
-
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        threading.Thread(target=node, args=[listener], daemon=True).start()
-        place = f"127.0.0.1:{listener.getsockname()[1]}"
-        monkeypatch.setenv("CASSANDRA_CONTACT_POINTS", place)
-        said = refused(cassandra, CassandraUnreachable)
-    assert re.search(
-        "the login of CASSANDRA_USERNAME and CASSANDRA_PASSWORD .*requires auth",
-        said,
-    )
+def test_a_cassandra_that_wants_a_login_is_named_with_its_variables() -> None:
+    why = cassandra_server._of_a_node(AuthenticationFailed("Remote end requires authentication"))
+    assert "the login of CASSANDRA_USERNAME and CASSANDRA_PASSWORD (Remote end requires" in why
 
 
 def test_contact_points_may_leave_out_the_port_and_be_ipv6() -> None:
