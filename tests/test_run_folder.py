@@ -31,7 +31,7 @@ def test_a_link_in_place_of_the_run_folder_is_refused_and_its_target_stays(
     lab: OwnLab, precious: Path
 ) -> None:
     lab.folder.symlink_to(precious)
-    for deed in (process.clear, client.is_running, lambda: client.Lease("kernel")):
+    for deed in (process.clear, client.status, lambda: client.Lease("kernel")):
         with pytest.raises(ServerFailed, match="no link"):
             deed()
     with pytest.raises(ServerFailed, match="no link"):

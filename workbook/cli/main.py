@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from workbook.cli.arguments import Command, Parser, add_to, later
 from workbook.cli.console import INTERRUPTED, as_typed, plain, typed, waiting_for
-from workbook.errors import WorkbookError
+from workbook.errors import NotRunning, WorkbookError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -111,14 +111,15 @@ def _up(options: argparse.Namespace) -> None:
 def _down(options: argparse.Namespace) -> None:
     from workbook.stack import client, folders, process
 
-    if client.is_running():
-        lease = client.lease("down")
-        with waiting_for("Ending the servers"):
-            lease.ask("end")
-            lease.close()
-            ended = folders.gone(30)
-        still = f"A server of this lab still runs after 30 s. Look again with: {typed()} down"
-        print("The servers of this lab have ended." if ended else still)
+    try:
+        lease = client.Lease("down", start=False)
+    except NotRunning:
+        found = process.clear()
+        print("Cleared leftovers: " + ", ".join(found) if found else "No server of this lab runs.")
         return
-    found = process.clear()
-    print("Cleared leftovers: " + ", ".join(found) if found else "No server of this lab runs.")
+    with waiting_for("Ending the servers"):
+        lease.ask("end")
+        lease.close()
+        ended = folders.gone(30)
+    still = f"A server of this lab still runs after 30 s. Look again with: {typed()} down"
+    print("The servers of this lab have ended." if ended else still)

@@ -86,11 +86,6 @@ def scratch_dir() -> Path:
     return Path(lease().ask("scratch"))
 
 
-def is_running() -> bool:
-    """Return True if this checkout has a supervisor now."""
-    return status() is not None
-
-
 def status(patience: float | None = None) -> dict[str, Any] | None:
     """Return the supervisor's status, see ``Supervisor._status``; None if there is none.
 
