@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chapters import NOTEBOOKS, given_to, names_before, problems, stem
+from chapters import NOTEBOOKS, given_to, names_before, needs, problems, stem
 
 from workbook.classroom.core import Problem
 from workbook.classroom.questions import NO_LETTER, NO_OPTION, ChoiceProblem
@@ -23,7 +23,11 @@ CAUSE = "Likely cause"
 LESSONS = {
     f"{stem(path)}: {each.name}": (path, each) for path in NOTEBOOKS for each in problems(path)
 }
-WRITTEN = [name for name, (_, each) in LESSONS.items() if not isinstance(each, ChoiceProblem)]
+WITHOUT_SERVERS = [
+    name
+    for name, (_, each) in LESSONS.items()
+    if not isinstance(each, ChoiceProblem) and not needs(each)
+]
 
 
 def test_each_name_of_an_exercise_is_used_once() -> None:
@@ -97,19 +101,19 @@ def resolved(problem: Problem, answer: Any, said: str) -> Any:
     return handed_on
 
 
-@pytest.mark.parametrize("name", WRITTEN)
-def test_a_shown_solution_runs_in_its_notebook(name: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("name", WITHOUT_SERVERS)
+def test_a_shown_solution_runs_in_its_notebook(name: str) -> None:
     path, problem = LESSONS[name]
     names = names_before(path, problem)
     exec(problem.solution().part(""), names)
-    card: Card = problem.check(names[stub_name(problem.stub)], **given_to(problem, request))
+    card: Card = problem.check(names[stub_name(problem.stub)])
     assert card.correct, card
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_check_without_spark_takes_less_than_a_second(path: Path) -> None:
     for problem in problems(path):
-        if not {"spark", "url"} & set(inspect.signature(problem.diagnose).parameters):
+        if not needs(problem):
             times = []
             for _ in range(2):  # the machine may have been busy once
                 began = time.monotonic()
