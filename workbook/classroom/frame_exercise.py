@@ -29,7 +29,7 @@ from workbook.classroom.frames import (
     run_batches,
     without_new_queries,
 )
-from workbook.classroom.judging import Mistake, NotYet, import_all_of, not_callable_so
+from workbook.classroom.judging import Mistake, NotYet, not_callable_so
 from workbook.classroom.render import Rows
 from workbook.classroom.spark_causes import (
     STARTS,
@@ -103,7 +103,6 @@ class _OnFrames:
             return NotYet("This check needs Spark: write `check(answer, spark=spark)`.")
         if misuse := not_callable_so(answer, (None,)):
             return misuse
-        import_all_of(answer)
         with without_new_queries(spark):
             table = self._table(spark, [row for _, rows in self.cases for row in rows])
             found = self._on_tables(answer, table)
