@@ -21,9 +21,8 @@ from IPython.core.compilerop import CachingCompiler
 from workbook.classroom import judging, sandbox
 from workbook.classroom.core import Problem
 from workbook.classroom.judging import Case, Mistake, by_cases
-from workbook.classroom.render import Card, State
+from workbook.classroom.render import MOST_LINES, WIDTH, Card, State, place, show
 from workbook.classroom.sandbox import Large, bounded
-from workbook.classroom.showing import MOST_LINES, WIDTH, place, show
 from workbook.errors import CheckBroke
 from workbook.streams.events.clicks import Click, ClickType
 

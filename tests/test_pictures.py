@@ -34,8 +34,7 @@ from workbook.views.group import STEPS, Step, who_reads, who_writes
 from workbook.views.group_life import Look as Seen
 from workbook.views.group_life import group_life, phases
 from workbook.views.groups import SHOWN, board, groups_table
-from workbook.views.leads import leads
-from workbook.views.merging import DRAWN, Moment, merging
+from workbook.views.merging import DRAWN, Moment, leads, merging
 from workbook.views.picture import NOTHING, Picture, moment
 from workbook.views.plane import LINES, Plane
 from workbook.views.record_bytes import record_bytes, record_steps

@@ -21,9 +21,8 @@ from workbook.classroom.causes import (
     same,
     usual_cause,
 )
-from workbook.classroom.render import Part, Rows
+from workbook.classroom.render import Part, Rows, arguments, place, show, show_both
 from workbook.classroom.sandbox import Say, sandbox
-from workbook.classroom.showing import arguments, place, show, show_both
 
 WHOLE_SECONDS = 5.0
 """Seconds after which no further case is tried; the next one counts as endless."""

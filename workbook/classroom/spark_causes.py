@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from workbook.classroom.advice import advice
 from workbook.classroom.causes import Attempt, usual_cause
 from workbook.classroom.judging import NotYet
-from workbook.classroom.showing import place
+from workbook.classroom.render import place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
