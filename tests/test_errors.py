@@ -124,8 +124,31 @@ SPARK: dict[str, tuple[Callable[[Queries], Any], str, str]] = {
         })),
         "No broker answers", "",
     ),
+    "complete, without an aggregate": (
+        lambda q: q.run(q.stream(), "complete"), "Complete mode",
+        "[STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION] Invalid streaming output mode: complete. "
+        "This output mode is not supported for no streaming aggregations on streaming "
+        "DataFrames/DataSets.",
+    ),
     "append, without a watermark": (
         lambda q: q.run(q.counts()), "In append mode a row is written once", "",
+    ),
+    "sorted": (
+        lambda q: q.run(q.counts().orderBy("count"), "update"), "A stream has no last row",
+        "Sorting is not supported on streaming DataFrames/Datasets, unless it is on aggregated "
+        "DataFrame/Dataset in Complete output mode",
+    ),
+    "a sink without a topic": (
+        lambda q: q.run(q.stream().select("value"), sink="kafka", **q.options),
+        "Spark doesn't know where to write", "",
+    ),
+    "a sink without a value": (
+        lambda q: q.run(q.stream().selectExpr("key AS k"), sink="kafka", topic="x", **q.options),
+        "The Kafka sink writes", "Required attribute 'value' not found",
+    ),
+    "no checkpoint": (
+        lambda q: q.stream().writeStream.format("kafka").options(topic="x", **q.options).start(),
+        "A streaming query keeps its place", "",
     ),
     "other state": (
         lambda q: q.again(q.counts(), q.stream().groupBy("offset").count()),
@@ -134,6 +157,9 @@ SPARK: dict[str, tuple[Callable[[Queries], Any], str, str]] = {
         "state key schema.",
     ),
     "a stream that's collected": (lambda q: q.stream().collect(), "This DataFrame is a str", ""),
+    "a watermark on bytes": (
+        lambda q: q.stream().withWatermark("value", "1 second"), "A watermark and a window", "",
+    ),
     "a function of one's own": (
         lambda q: q.stream().writeStream.foreachBatch(breaks)
         .option("checkpointLocation", str(checkpoint("advice"))).start().processAllAvailable(),
