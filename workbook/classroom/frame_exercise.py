@@ -157,7 +157,7 @@ class _OnFrames:
             if tried.timed_out:
                 return broken(answer, tried)
             cause = cause_on_a_stream(tried)
-        cause = STARTS if started.queries or isinstance(tried.error, Starts) else cause
+        cause = STARTS if started or isinstance(tried.error, Starts) else cause
         if not cause and not cause_of_endless_state(described(self.reference, table)):
             cause = cause_of_endless_state(tried)
         if cause or not self.micro_batches:
