@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Any
 
 from workbook.classroom.sandbox import bounded, guarded
-from workbook.views.tables import marked
+from workbook.views.tables import marked, table
 
 Rows = tuple[tuple[str, ...], ...]
 
@@ -99,7 +99,8 @@ def _part_as_text(part: Part) -> str:
 def _part_as_html(part: Part) -> str:
     label = f"<div><em>{html.escape(part.label)}</em></div>" if part.label else ""
     if part.table:
-        return f"<div>{label}{_table_as_html(part.table)}</div>"
+        rows = [dict(zip(part.table[0], row, strict=True)) for row in part.table[1:]]
+        return f"<div>{table(rows, part.label)}</div>"
     if part.code:
         style = "white-space:pre-wrap;overflow-wrap:anywhere;margin:0.2em 0"
         return f'<div>{label}<pre style="{style}">{html.escape(part.text)}</pre></div>'
@@ -114,17 +115,10 @@ def _paragraph(text: str) -> str:
     return f"<p>{marked(text)}</p>".replace("\n", "<br>")
 
 
-def _table_as_text(table: Rows) -> str:
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = [" | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in table]
+def _table_as_text(rows: Rows) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [" | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in rows]
     return "\n".join([lines[0].rstrip(), "-+-".join("-" * w for w in widths), *lines[1:]])
-
-
-def _table_as_html(table: Rows) -> str:
-    head = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in table[0])
-    lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in table[1:])
-    body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 # --- values as text ---------------------------------------------------------------------------
