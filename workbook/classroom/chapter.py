@@ -87,17 +87,13 @@ class Chapter:
             self._starting.start()
         _show_pipeline(name)
 
-    def topic(
-        self, stream: str, partitions: int = 1, *, compacted: bool = False, soon: bool = False
-    ) -> str:
+    def topic(self, stream: str, partitions: int = 1, *, compacted: bool = False) -> str:
         """Create a topic of this run, and ``NAME.dead-letters`` beside it; return its name.
 
-        With ``compacted`` it keeps each key's latest record; with ``soon``, while you watch.
+        With ``compacted`` it keeps each key's latest record.
         """
-        if compacted:
-            made = new_compacted_topic(stream, self.name, partitions, soon=soon)
-        else:
-            made = new_topic(stream, self.name, partitions)
+        make = new_compacted_topic if compacted else new_topic
+        made = make(stream, self.name, partitions)
         self.broker.create(made, made.dead_letters)
         return made.name
 
