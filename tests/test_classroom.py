@@ -398,6 +398,14 @@ def test_an_error_names_its_line_in_the_cell():
     linecache.cache.pop(file)
 
 
+def test_two_long_values_are_shown_where_they_differ():
+    expected = dict.fromkeys(range(50), "x" * 50)
+    found = by_cases([Case((1,), expected, "")])(lambda n: {**expected, 40: "y" * 50})
+    assert "40: 'yyy" in found.value
+    assert "40: 'xxx" in found.expected
+    assert found.value.startswith("… 39 lines as expected\n")
+
+
 def itself():
     value: list[Any] = []
     value.append(value)

@@ -30,10 +30,6 @@ WITHOUT_SERVERS = [
 ]
 
 
-def test_each_name_of_an_exercise_is_used_once() -> None:
-    assert len(LESSONS) == sum(len(problems(path)) for path in NOTEBOOKS)
-
-
 @pytest.mark.parametrize("name", LESSONS)
 def test_it_proves_itself(name: str, request: pytest.FixtureRequest) -> None:
     problem = LESSONS[name][1]
