@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from chapters import NOTEBOOKS, given_to, names_before, needs, problems, stem
 
-from workbook.classroom.core import Problem
+from workbook.classroom.core import STANDS_IN, Problem
 from workbook.classroom.questions import NO_LETTER, NO_OPTION, ChoiceProblem
 from workbook.classroom.render import Card, State
 from workbook.classroom.texts import stub_name
@@ -37,7 +37,7 @@ def test_it_proves_itself(name: str, request: pytest.FixtureRequest) -> None:
     prove_words(problem)
     stub = run_stub(problem)
     assert problem.check(stub, **given).state is State.NOT_ATTEMPTED
-    assert resolved(problem, stub, "your cell is still empty") is problem.reference
+    assert resolved(problem, stub, STANDS_IN) is problem.reference
     options = problem.options if isinstance(problem, ChoiceProblem) else {}
     for answer in (
         problem.reference,
@@ -59,7 +59,7 @@ def test_it_proves_itself(name: str, request: pytest.FixtureRequest) -> None:
         card = problem.check(lambda *args, model=idea.model: model(*args), **given)
         assert card.state is State.NOT_YET, f"{named(idea.model)} should fail:\n{card}"
         assert card.part(CAUSE) == idea.cause, f"should be told {idea.cause!r}:\n{card}"
-    assert resolved(problem, card, "`check` hasn't seen this answer") is problem.reference
+    assert resolved(problem, card, STANDS_IN) is problem.reference
 
 
 def prove_words(problem: Problem) -> None:
