@@ -217,14 +217,13 @@ class Chapter:
 
         Those that change say by how much.
         """
-        before, now, drawn = dict[str, int](), dict[str, int](), ""
+        before, now = dict[str, int](), dict[str, int]()
 
         def draw() -> str:
-            nonlocal before, now, drawn
-            before, now = now, dict(counts())
-            if now != before or not drawn:
-                drawn = tables.bars(now, caption, before if drawn else None, total)
-            return drawn
+            nonlocal before, now
+            if (found := dict(counts())) != now:
+                before, now = now, found
+            return tables.bars(now, caption, before, total)
 
         return self.watch(draw, query, beside=beside)
 
