@@ -179,11 +179,8 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "their fields.",
     ),
     (
-        r"(not supported between|unsupported operand).*'NoneType'",
-        "One of the two values is None: ask `is None` before you use it.",
-    ),
-    (
-        r"'NoneType' object is not (iterable|subscriptable)|object of type 'NoneType'",
+        r"'NoneType' object is not (iterable|subscriptable)|object of type 'NoneType'"
+        r"|(not supported between|unsupported operand).*'NoneType'",
         "It takes a None for a value. Is an argument None? `get` gives None where there's no such "
         "key, `fetchone` where there's no such row, and methods such as `append` or `sort` return "
         "nothing.",

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -126,15 +127,15 @@ class Chapter:
         expected: pd.DataFrame = placed.expected(0, count)
         return expected
 
-    def visits(self, tracking: str, orders: str, count: int = 200, **stream: Any) -> pd.DataFrame:
+    def visits(self, tracking: str, orders: str, count: int = 200) -> pd.DataFrame:
         """Send generated visits to two topics at once, the last of them of now.
 
         ``count`` visits with their tracking messages to the one, as many orders to the other, and
-        heartbeats to both; ``stream`` are further parameters of both. Returns as ``generate``.
+        heartbeats to both. Returns as ``generate``.
         """
-        shared = {"partitions": require_topic(self.config, tracking), "visit_s": 10.0, **stream}
-        pages = VisitStream(rate=50.0, **shared)
-        bought = VisitStream(kind=Kind.ORDERS, rate=10.0, tracking_rate=50.0, **shared)
+        partitions = require_topic(self.config, tracking)
+        pages = VisitStream(rate=50.0, partitions=partitions, visit_s=10.0)
+        bought = replace(pages, kind=Kind.ORDERS, rate=10.0, tracking_rate=50.0)
         sent = self._send(tracking, pages, pages.pages * count), self._send(orders, bought, count)
         return pd.concat(sent, ignore_index=True)
 
