@@ -179,14 +179,13 @@ def attempt_on_spark(
 def _in_a_group(spark: SparkSession) -> Iterator[str]:
     """Have this thread's jobs in a group of their own, whose tasks may be interrupted."""
     context, group = spark.sparkContext, f"check-{uuid.uuid4()}"
-    before = {name: context.getLocalProperty(name) for name in _GROUP}
     context.setJobGroup(group, "a check of an answer", interruptOnCancel=True)
     try:
         yield group
     finally:
         context.cancelJobGroup(group)  # after an interrupt jobs may be left
-        for name, value in before.items():
-            context.setLocalProperty(name, value)  # type: ignore[arg-type]  # None takes it away
+        for name in _GROUP:
+            context.setLocalProperty(name, None)  # type: ignore[arg-type]  # takes it away
 
 
 @contextmanager

@@ -178,7 +178,10 @@ def arguments(answer: Any, args: tuple[Any, ...]) -> str:
         named = inspect.signature(answer).bind(*args).arguments
     except (TypeError, ValueError):
         return "\n".join(show(a, most) for a in args)
-    return "\n".join(_hanging(f"{name} = ", show(a, most)) for name, a in named.items())
+    return "\n".join(
+        f"{name} = " + show(a, most).replace("\n", "\n" + " " * (len(name) + 3))
+        for name, a in named.items()
+    )
 
 
 def error_line(error: BaseException | None) -> str:
@@ -226,7 +229,3 @@ def _count(value: Any) -> str:
 
 def _without_address(text: str) -> str:
     return re.sub(r" at 0x[0-9a-f]+", "", text)
-
-
-def _hanging(label: str, text: str) -> str:
-    return label + text.replace("\n", "\n" + " " * len(label))
