@@ -20,26 +20,26 @@ Series = Mapping[int, int]
 SHOWN_S = 60
 
 
-def per_second(series: Mapping[str, Series], caption: str) -> Picture:
-    """Draw counts per second by name: the last minute, the newest at the right.
+def per_second(series: Mapping[str, Series], caption: str, shown: int = SHOWN_S) -> Picture:
+    """Draw counts per second by name: the last ``shown`` seconds, the newest at the right.
 
     A line has a gap where a second has no count. A series without any is named all the same.
     """
     last = max((max(counts, default=0) for counts in series.values()), default=0)
     plane = Plane("seconds before the newest one", "per second", width=700, height=270)
     for (name, counts), (colour, dashes, mark) in zip(series.items(), LINES, strict=False):
-        first = max(last - SHOWN_S + 1, min(counts, default=0))
+        first = max(last - shown + 1, min(counts, default=0))
         drawn = range(first, max(counts, default=-1) + 1)
         plane.axes.plot(
             [second - last for second in drawn], [counts.get(second, np.nan) for second in drawn],
             dashes, color=colour, marker=mark, markersize=5, markerfacecolor="none",
             label=f" {name}",  # not drawn where it begins with "_"
         )  # fmt: skip
-    plane.axes.set_xlim(-SHOWN_S, 1)
+    plane.axes.set_xlim(-shown, 1)
     plane.axes.set_ylim(0, 1.15 * max(plane.axes.get_ylim()[1], 1))
     plane.counts(y=True)
     plane.legend()
-    return Picture(plane, caption, rows=_rows(series, last - SHOWN_S))
+    return Picture(plane, caption, rows=_rows(series, last - shown))
 
 
 def _rows(series: Mapping[str, Series], after: int) -> list[dict[str, str]]:
