@@ -55,7 +55,7 @@ owned = {{"A": {{0, 1, 2}}, "B": {{3, 4, 5}}}}
 views = {{
     "bars": lambda: chapter.bars(lambda: dict(names), "by name", total="page views"),
     "chart": lambda: chapter.chart(lambda: {{"clicks": dict(seconds)}}, "per second"),
-    "clocks": lambda: chapter.watch(LiveClocks(chapter.config, topic, recent_ms=30_000)),
+    "clocks": lambda: chapter.watch(LiveClocks(chapter.config, topic)),
     "group": lambda: chapter.watch(lambda: who_reads(owned, [("A", "assigned", [0])], 6)),
 }}
 for name, make in views.items():

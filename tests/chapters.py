@@ -71,10 +71,14 @@ def problems(path: Path) -> tuple[Problem, ...]:
     return import_module(name).problems if find_spec(name) else ()
 
 
+def needs(problem: Problem) -> set[str]:
+    """What a check needs besides the answer: Spark, or PostgreSQL."""
+    return {"spark", "url"} & set(signature(problem.diagnose).parameters)
+
+
 def given_to(problem: Problem, request: pytest.FixtureRequest) -> dict[str, Any]:
     """What the notebook hands to its check besides the answer."""
-    wanted = {"spark", "url"} & set(signature(problem.diagnose).parameters)
-    return {name: request.getfixturevalue(name) for name in wanted}
+    return {name: request.getfixturevalue(name) for name in needs(problem)}
 
 
 def names_before(path: Path, problem: Problem) -> dict[str, Any]:

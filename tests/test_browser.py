@@ -118,25 +118,6 @@ def test_one_s_own_clicks_are_counted_by_spark(lab: tuple[OwnLab, str], page: An
     keep_screenshot(page, "00_start_here")
 
 
-@pytest.mark.slow
-def test_the_chart_moves_under_one_s_own_clicks(lab: tuple[OwnLab, str], page: Any) -> None:
-    open_chapter(page, lab[1], "02_views_per_second")
-    run_up_to(page, "Both in one chart")
-    cell = find_cell(page, "Both in one chart")
-    chart = cell.locator("figure img")
-    frames = set()
-    until(lambda: frames.add(chart.get_attribute("src")) or len(frames) > 3, "a moving chart")
-
-    assert "on average" in cell.locator("figcaption").inner_text()
-    until(lambda: "nothing yet" not in (chart.get_attribute("alt") or ""), "Spark's line")
-    before = chart.get_attribute("alt")
-    for _ in range(10):
-        cell.get_by_role("button", name="Home").click()
-    until(lambda: chart.get_attribute("alt") != before, "a chart with the new clicks")
-    assert "The same as numbers" in cell.inner_text()
-    keep_screenshot(page, "02_views_per_second")
-
-
 IMPORTS = """
 import ipywidgets
 from workbook.views.live import Live

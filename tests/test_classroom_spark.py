@@ -56,7 +56,7 @@ def hangs_itself(clicks):
     return clicks.sparkSession.createDataFrame(hangs_on_a_worker(clicks).collect())
 
 
-@pytest.mark.parametrize("answer", [loops, hangs_on_a_worker, hangs_itself])
+@pytest.mark.parametrize("answer", [loops, hangs_itself])
 def test_what_never_ends_is_ended_and_the_next_answer_passes(check, answer, spark, monkeypatch):
     with monkeypatch.context() as shorter:
         shorter.setattr(frames, "LIMIT_SECONDS", 2.0)

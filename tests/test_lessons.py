@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chapters import NOTEBOOKS, given_to, names_before, problems, stem
+from chapters import NOTEBOOKS, given_to, names_before, needs, problems, stem
 
-from workbook.classroom.core import Problem
+from workbook.classroom.core import STANDS_IN, Problem
 from workbook.classroom.questions import NO_LETTER, NO_OPTION, ChoiceProblem
 from workbook.classroom.render import Card, State
 from workbook.classroom.texts import stub_name
@@ -23,11 +23,11 @@ CAUSE = "Likely cause"
 LESSONS = {
     f"{stem(path)}: {each.name}": (path, each) for path in NOTEBOOKS for each in problems(path)
 }
-WRITTEN = [name for name, (_, each) in LESSONS.items() if not isinstance(each, ChoiceProblem)]
-
-
-def test_each_name_of_an_exercise_is_used_once() -> None:
-    assert len(LESSONS) == sum(len(problems(path)) for path in NOTEBOOKS)
+WITHOUT_SERVERS = [
+    name
+    for name, (_, each) in LESSONS.items()
+    if not isinstance(each, ChoiceProblem) and not needs(each)
+]
 
 
 @pytest.mark.parametrize("name", LESSONS)
@@ -37,7 +37,7 @@ def test_it_proves_itself(name: str, request: pytest.FixtureRequest) -> None:
     prove_words(problem)
     stub = run_stub(problem)
     assert problem.check(stub, **given).state is State.NOT_ATTEMPTED
-    assert resolved(problem, stub, "your cell is still empty") is problem.reference
+    assert resolved(problem, stub, STANDS_IN) is problem.reference
     options = problem.options if isinstance(problem, ChoiceProblem) else {}
     for answer in (
         problem.reference,
@@ -59,7 +59,7 @@ def test_it_proves_itself(name: str, request: pytest.FixtureRequest) -> None:
         card = problem.check(lambda *args, model=idea.model: model(*args), **given)
         assert card.state is State.NOT_YET, f"{named(idea.model)} should fail:\n{card}"
         assert card.part(CAUSE) == idea.cause, f"should be told {idea.cause!r}:\n{card}"
-    assert resolved(problem, card, "`check` hasn't seen this answer") is problem.reference
+    assert resolved(problem, card, STANDS_IN) is problem.reference
 
 
 def prove_words(problem: Problem) -> None:
@@ -97,19 +97,19 @@ def resolved(problem: Problem, answer: Any, said: str) -> Any:
     return handed_on
 
 
-@pytest.mark.parametrize("name", WRITTEN)
-def test_a_shown_solution_runs_in_its_notebook(name: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("name", WITHOUT_SERVERS)
+def test_a_shown_solution_runs_in_its_notebook(name: str) -> None:
     path, problem = LESSONS[name]
     names = names_before(path, problem)
     exec(problem.solution().part(""), names)
-    card: Card = problem.check(names[stub_name(problem.stub)], **given_to(problem, request))
+    card: Card = problem.check(names[stub_name(problem.stub)])
     assert card.correct, card
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_check_without_spark_takes_less_than_a_second(path: Path) -> None:
     for problem in problems(path):
-        if not {"spark", "url"} & set(inspect.signature(problem.diagnose).parameters):
+        if not needs(problem):
             times = []
             for _ in range(2):  # the machine may have been busy once
                 began = time.monotonic()

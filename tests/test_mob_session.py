@@ -4,7 +4,6 @@ import ast
 import inspect
 import json
 import re
-import secrets
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,13 +11,11 @@ from typing import Any
 
 import pytest
 from chapters import NOTEBOOKS, cells
-from confluent_kafka import Consumer, TopicPartition
 from kernels import Kernel, kernel
 
 from workbook.classroom.render import State
 from workbook.classroom.texts import as_a_cell
 from workbook.kafka.broker import Broker
-from workbook.kafka.readers import read_all
 from workbook.lessons.mob_ninety_minutes import (
     count_views,
     print_records,
@@ -27,9 +24,6 @@ from workbook.lessons.mob_ninety_minutes import (
 from workbook.lessons.mob_ninety_minutes import step as step_module
 from workbook.lessons.mob_ninety_minutes.commit_on_delivery import commit_behind
 from workbook.lessons.mob_ninety_minutes.per_second import page_second
-from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.stream_producer import generate
-from workbook.topics import Topic
 
 [NOTEBOOK] = [path for path in NOTEBOOKS if path.stem == "mob_ninety_minutes"]
 STEPS = range(1, len(problems) + 2)
@@ -188,36 +182,6 @@ def test_recover_brings_fresh_topics_with_clicks_and_our_program(
         assert "True" in mine.run("print(old.exception(0) is None)")
         assert "1\n" in mine.run("import threading\nprint(len(chapter.of_name))")
         mine.run("chapter.close()")
-
-
-def test_recover_leaves_alone_what_others_have(
-    broker: Broker, topic: Callable[..., Topic], tmp_path: Path
-) -> None:
-    others = topic("clicks")
-    stream = ClickStream(rate=100).ending_by(int(time.time() * 1000), 50)
-    generate(broker.client_config(), others.name, stream, 50)
-    group = Consumer({**broker.client_config(), "group.id": secrets.token_hex(4)})
-    group.commit(offsets=[TopicPartition(others.name, 0, 7)], asynchronous=False)
-    with kernel(tmp_path) as mine:
-        recovered(mine, 2)
-        mine.run("mine_too, kept = 42, clicks")
-        mine.run(
-            "other = Chapter('77_another')\nseen = []\n"
-            "def work(reader, until):\n"
-            "    while not until():\n"
-            "        seen.append(reader.poll(0.1))\n"
-            "running = other.loop(work, consumer(other.config, kept))"
-        )
-        recovered(mine, 3)
-        mine.run("count = len(seen)\nother.wait(lambda: len(seen) > count, 'the loop of another')")
-        assert "42 True" in mine.run(
-            "print(mine_too, len(read_messages(chapter.config, kept)) >= 120)"
-        )
-        mine.run("other.close()\nchapter.close()")
-    assert len(read_all(broker.client_config(), others.name)) == 50
-    [place] = group.committed([TopicPartition(others.name, 0)], timeout=10)
-    assert place.offset == 7
-    group.close()
 
 
 @pytest.mark.slow

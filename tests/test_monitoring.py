@@ -21,7 +21,7 @@ from workbook.spark.progress import TIMES, Progress, Tells
 from workbook.stack import ports
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.stream_producer import StreamProducer
-from workbook.views.monitor import monitor
+from workbook.views.charts import monitor
 
 
 def healthy(seconds: int = 90) -> list[Sample]:

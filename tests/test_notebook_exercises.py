@@ -58,11 +58,16 @@ def test_before_an_answer_on_spark_its_functions_are_at_hand(path: Path, place: 
     assert {"F", "spark"} <= bound_before(path, place.cell)
 
 
-def uses(tree: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-        for node in ast.walk(tree)
-    )
+def uses(tree: ast.AST, name: str) -> int:
+    """How often code takes a name's value."""
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return sum(node.id == name and isinstance(node.ctx, ast.Load) for node in nodes)
+
+
+@pytest.mark.parametrize(("path", "place"), BY_HAND)
+def test_a_later_cell_uses_each_answer(path: Path, place: Place) -> None:
+    later = ast.parse("\n".join(cells(path)[place.cell + 1 :]))
+    assert uses(later, place.name) >= 2, "used by `resolve` alone"
 
 
 def first_use(path: Path, place: Place) -> str:

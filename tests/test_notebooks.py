@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chapters import NOTEBOOKS, number_of, places, stem, texts, turns
+from chapters import NOTEBOOKS, number_of, stem, texts, turns
 
 from workbook.classroom.questions import Recall
 
@@ -134,21 +134,6 @@ def test_the_verdict_on_a_prediction_is_what_its_cell_shows(path: Path) -> None:
         if ".against(" in ast.unparse(statement) and "display(" not in ast.unparse(statement)
     ]
     assert not hidden, "Jupyter shows a cell's last line only: let it be the verdict, or display it"
-
-
-def test_a_later_cell_uses_each_answer(path: Path) -> None:
-    for place in places(path):
-        if not place.problem.stub.lstrip().startswith("def "):
-            continue
-        later = ast.walk(ast.parse("\n".join(texts(path, "code")[place.cell + 1 :])))
-        used = [
-            node
-            for node in later
-            if isinstance(node, ast.Name)
-            and node.id == place.name
-            and isinstance(node.ctx, ast.Load)
-        ]
-        assert len(used) >= 2, f"{place.problem.name}: used by `resolve` alone"
 
 
 def test_the_idea_stands_there_bare(path: Path) -> None:

@@ -34,8 +34,7 @@ from workbook.views.group import STEPS, Step, who_reads, who_writes
 from workbook.views.group_life import Look as Seen
 from workbook.views.group_life import group_life, phases
 from workbook.views.groups import SHOWN, board, groups_table
-from workbook.views.leads import leads
-from workbook.views.merging import DRAWN, Moment, merging
+from workbook.views.merging import DRAWN, Moment, leads, merging
 from workbook.views.picture import NOTHING, Picture, moment
 from workbook.views.plane import LINES, Plane
 from workbook.views.record_bytes import record_bytes, record_steps
@@ -179,11 +178,6 @@ PICTURES: dict[str, tuple[Picture, str, dict[str, Any], tuple[str, ...]]] = {
         {"place": "kill -9 before", "offset": "3"},
         ("read: 4", "committed: 2", "✂ kill -9 here, before 3", "&lt;b&gt;", "end 5"),
     ),
-    "tape that begins later": (
-        tape([Place("committed", None), Place("read", 3)], 12, first=10),
-        "2 records from offset 10; committed: none yet; read: 3; end: 12.",
-        {"place": "committed", "offset": "none yet"}, ("committed: nothing yet",),
-    ),
     "bytes": (
         record_bytes(KEY, key_fields(KEY)),
         "21 bytes: kind 1, length 5, group café, length 6, topic clicks, partition 300.",
@@ -224,11 +218,6 @@ PICTURES: dict[str, tuple[Picture, str, dict[str, Any], tuple[str, ...]]] = {
         {"partition": "5", "read by": "B", "had by, step by step": "A – – B"},
         ("partition 3: nobody",),
     ),
-    "who reads nothing": (
-        who_reads({"A": {0, 2}, "B": set()}, [], 3),
-        "A reads 0, 2; B reads nothing; nobody reads 1.",
-        {"partition": "1", "read by": "nobody"}, ("✗\xa0nobody",),
-    ),
     "a group's life": (
         group_life(KILLED, [(103, "billing", "kill -9")], 120, 5),
         "billing: empty (done to it: kill -9 at 3 s).", {"commits seen": "2 commits"},
@@ -244,10 +233,6 @@ PICTURES: dict[str, tuple[Picture, str, dict[str, Any], tuple[str, ...]]] = {
         event_time(in_bites(TUNNEL)),
         "Micro-batches 0 to 6: 9 page views in 5 windows. Dropped: 2.",
         {"micro-batch": 6, "dropped": 1}, ("earlier: 2023-11-15 11:59:00", "dropped"),
-    ),
-    "event time, until then": (
-        event_time(in_bites(TUNNEL), until=2),
-        "Micro-batches 0 to 2: 5 page views in 3 windows. Dropped: 0.", {"micro-batch": 2}, (),
     ),
     "event time, a partition apart": (
         event_time(in_bites(TUNNEL), apart=0),
@@ -276,11 +261,6 @@ PICTURES: dict[str, tuple[Picture, str, dict[str, Any], tuple[str, ...]]] = {
         "topic: tracking; top: second 40; state: waits; read: 0, 5, 10, 40; waiting: –. "
         "topic: orders; top: second 20; state: may go on; read: 0, 20; waiting: –.",
         {"topic": "orders"}, ("may read up to here", "waits, all read"),
-    ),
-    "leads, nothing read": (
-        leads({"a": [], "b": [1]}, {"a": 0, "b": 0}, 10),
-        "topic: a; top: none yet; state: may go on; read: –; waiting: –. "
-        "topic: b; top: none yet; state: may go on; read: –; waiting: 1.", {"topic": "b"}, (),
     ),
     "merge": (
         merging(MERGE, TOPICS),
@@ -314,11 +294,6 @@ PICTURES: dict[str, tuple[Picture, str, dict[str, Any], tuple[str, ...]]] = {
         "3 rows in 3 windows. The question returns 1 row.",
         {"window from": "22:13:30", "office": "–", "till": "–"},
         ("till, 22:13:20, returned", "A double frame"),
-    ),
-    "windowed store, all keys": (
-        windowed_store(STORED, 10_000, (None, WINDOW, WINDOW + 20_000), since=WINDOW - 10_000),
-        "3 rows in 4 windows. The question returns 3 rows.",
-        {"window from": "22:13:10", "till": "–"}, (),
     ),
     "board of groups": (
         board([of_group("down", 100), of_group("lost", None)],

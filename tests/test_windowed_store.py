@@ -80,6 +80,15 @@ def filled(store: WindowedStore) -> WindowedStore:
     return store
 
 
+def test_fetch_includes_the_windows_that_begin_at_both_ends(filled: WindowedStore) -> None:
+    def minutes(windows: list[tuple[int, dict[str, Any]]]) -> list[int]:
+        return [(start - NOW) // MINUTE for start, _ in windows]
+
+    assert minutes(filled.fetch("a", NOW + MINUTE, NOW + 2 * MINUTE)) == [1, 2]
+    assert minutes(filled.fetch_all(NOW + MINUTE, NOW + 2 * MINUTE)) == [1, 1, 2, 2]
+    assert minutes(filled.fetch("a", NOW + 1, NOW + 2 * MINUTE - 1)) == [1]  # starts count
+
+
 def test_bytes_come_back_as_they_were(tmp_path: Path) -> None:
     details = b"\xff\x00"
     nested = pa.array([{"raw": [details], "text": '{"$base64":"YQ=="}'}])

@@ -68,10 +68,6 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "It was closed. Run the cell that makes it, and then this one.",
     ),
     (
-        r"Queue full",
-        "The producer's queue is full. Call `producer.poll(0.1)` now and then: it lets it empty.",
-    ),
-    (
         r"a bytes-like object is required, not '(?!str)|produce\(\).*must be",
         "Kafka's values and keys are bytes: hand in `json.dumps(value).encode()`.",
     ),
@@ -94,11 +90,6 @@ ADVICE: tuple[tuple[str, str], ...] = (
         r"Partitions Set\(\S+ have been deleted|offset was changed from|data may have been lost",
         "The checkpoint remembers records that this topic doesn't have: it was made for another "
         f"topic, or for an earlier one of the same name. {NEW_CHECKPOINT}",
-    ),
-    (
-        r"query with that name is already active",
-        "A query of this name still runs. Stop it first: `for query in spark.streams.active: "
-        "query.stop()`; then run the cell again.",
     ),
     (
         r"output mode[\s\S]*aggregations without watermark",
@@ -179,11 +170,8 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "their fields.",
     ),
     (
-        r"(not supported between|unsupported operand).*'NoneType'",
-        "One of the two values is None: ask `is None` before you use it.",
-    ),
-    (
-        r"'NoneType' object is not (iterable|subscriptable)|object of type 'NoneType'",
+        r"'NoneType' object is not (iterable|subscriptable)|object of type 'NoneType'"
+        r"|(not supported between|unsupported operand).*'NoneType'",
         "It takes a None for a value. Is an argument None? `get` gives None where there's no such "
         "key, `fetchone` where there's no such row, and methods such as `append` or `sort` return "
         "nothing.",

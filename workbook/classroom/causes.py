@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workbook.classroom.advice import advice
+from workbook.classroom.render import LONGEST, error_line, in_full, show, type_name
 from workbook.classroom.sandbox import HOLDERS, LIMIT_SECONDS, ROOM, Large, bounded, guarded
-from workbook.classroom.showing import LONGEST, error_line, in_full, show, type_name
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -87,17 +88,13 @@ class Chapter:
             self._starting.start()
         _show_pipeline(name)
 
-    def topic(
-        self, stream: str, partitions: int = 1, *, compacted: bool = False, soon: bool = False
-    ) -> str:
+    def topic(self, stream: str, partitions: int = 1, *, compacted: bool = False) -> str:
         """Create a topic of this run, and ``NAME.dead-letters`` beside it; return its name.
 
-        With ``compacted`` it keeps each key's latest record; with ``soon``, while you watch.
+        With ``compacted`` it keeps each key's latest record.
         """
-        if compacted:
-            made = new_compacted_topic(stream, self.name, partitions, soon=soon)
-        else:
-            made = new_topic(stream, self.name, partitions)
+        make = new_compacted_topic if compacted else new_topic
+        made = make(stream, self.name, partitions)
         self.broker.create(made, made.dead_letters)
         return made.name
 
@@ -130,15 +127,15 @@ class Chapter:
         expected: pd.DataFrame = placed.expected(0, count)
         return expected
 
-    def visits(self, tracking: str, orders: str, count: int = 200, **stream: Any) -> pd.DataFrame:
+    def visits(self, tracking: str, orders: str, count: int = 200) -> pd.DataFrame:
         """Send generated visits to two topics at once, the last of them of now.
 
         ``count`` visits with their tracking messages to the one, as many orders to the other, and
-        heartbeats to both; ``stream`` are further parameters of both. Returns as ``generate``.
+        heartbeats to both. Returns as ``generate``.
         """
-        shared = {"partitions": require_topic(self.config, tracking), "visit_s": 10.0, **stream}
-        pages = VisitStream(rate=50.0, **shared)
-        bought = VisitStream(kind=Kind.ORDERS, rate=10.0, tracking_rate=50.0, **shared)
+        partitions = require_topic(self.config, tracking)
+        pages = VisitStream(rate=50.0, partitions=partitions, visit_s=10.0)
+        bought = replace(pages, kind=Kind.ORDERS, rate=10.0, tracking_rate=50.0)
         sent = self._send(tracking, pages, pages.pages * count), self._send(orders, bought, count)
         return pd.concat(sent, ignore_index=True)
 
@@ -221,14 +218,13 @@ class Chapter:
 
         Those that change say by how much.
         """
-        before, now, drawn = dict[str, int](), dict[str, int](), ""
+        before, now = dict[str, int](), dict[str, int]()
 
         def draw() -> str:
-            nonlocal before, now, drawn
-            before, now = now, dict(counts())
-            if now != before or not drawn:
-                drawn = tables.bars(now, caption, before if drawn else None, total)
-            return drawn
+            nonlocal before, now
+            if (found := dict(counts())) != now:
+                before, now = now, found
+            return tables.bars(now, caption, before, total)
 
         return self.watch(draw, query, beside=beside)
 

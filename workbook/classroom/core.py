@@ -86,28 +86,18 @@ class Problem:
     def skip(self) -> Card:
         """Take the reference for this exercise; ``check`` yours later to continue with it."""
         self._skipped = True
-        return Card(State.SKIPPED, self.name, (Part("", _SKIPPED),))
+        return Card(State.SKIPPED, self.name, (Part("", STANDS_IN),))
 
     def resolve(self, answer: Any) -> Any:
         """Return the learner's answer if it has passed its check, else the reference.
 
-        Unless that answer has passed, one printed line says that the reference stands in, and why.
-        So the cells behind an exercise run whatever was written in it.
+        Then one printed line says that the reference stands in, and until when. So the cells behind
+        an exercise run whatever was written in it.
         """
-        if line := self._doubt(answer):
-            print(f"{self.name}: {line}")
-            return self.reference
-        return answer
-
-    def _doubt(self, answer: Any) -> str:
-        """Return a line about an answer that did not pass; '' for one that did."""
-        if self._skipped:
-            return _REFERENCE
-        if self.untouched(answer):
-            return _EMPTY
-        if answer is self._checked:
-            return "" if self._passed else _WRONG
-        return _REFERENCE if answer is self.reference else _UNCHECKED
+        if answer is self._checked and self._passed and not self._skipped:
+            return answer
+        print(f"{self.name}: {STANDS_IN}")
+        return self.reference
 
     @property
     def answer(self) -> Any:
@@ -156,18 +146,9 @@ _STILL_EMPTY = "Replace the three dots in the cell above, and run it again."
 
 _NO_MORE_HINTS = "That was the last hint. `solution()` on the exercise shows our answer."
 
-_SKIPPED = (
-    "The reference stands in for your answer from here on. Check an answer of yours, and the "
-    "notebook continues with that."
-)
-_EMPTY = "your cell is still empty, so the reference stands in for it from here on."
-_REFERENCE = "the reference still stands in for your answer."
-_WRONG = (
-    "not solved yet, so the reference stands in for your answer. `check` shows the likely cause."
-)
-_UNCHECKED = (
-    "`check` hasn't seen this answer yet, so the reference stands in for it. Run the cell with "
-    "`check` and then this one, and the notebook continues with yours."
+STANDS_IN = (
+    "The reference stands in for your answer. Once yours has passed `check`, run this cell again, "
+    "and the notebook continues with it."
 )
 
 Steps = list[tuple[str, Any]]

@@ -146,7 +146,7 @@ def follow_errors(chapter: str) -> None:
         return
 
     def shown(shell: Any, kind: Any, error: Any, trace: Any, tb_offset: Any = None) -> None:
-        _show(shell, error, trace, tb_offset, next_step(error, chapter))
+        show(shell, error, trace, tb_offset, next_step(error, chapter))
 
     shell.set_custom_exc((Exception, KeyboardInterrupt), shown)
     for name in ("", "py4j.clientserver"):
@@ -161,26 +161,27 @@ def _is_news(record: logging.LogRecord) -> bool:
     return not any(word in text for word in STOPPED)
 
 
-def _show(
-    shell: Any, error: BaseException, trace: TracebackType, tb_offset: int | None, step: str
+def show(
+    shell: Any, error: BaseException, trace: TracebackType | None, tb_offset: int | None, step: str
 ) -> None:
+    """Show an error in its cell, and the next ``step`` below it; in short where it's long."""
     kind, own = type(error), _own(trace)
     if own is None or not _is_long(error):
         if not step or isinstance(error, SyntaxError):
             shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
             return
         lines = shell.InteractiveTB.structured_traceback(kind, error, trace, tb_offset=tb_offset)
-        more = in_lines(f"What to do: {step}")
+        more = _in_lines(f"What to do: {step}")
     else:
         short = type(kind.__name__, (Exception,), {"__module__": kind.__module__})(headline(error))
         lines = shell.InteractiveTB.structured_traceback(type(short), short, own, tb_offset=0)
-        more = in_lines(f"What to do: {step}") + "\n" if step else ""
+        more = _in_lines(f"What to do: {step}") + "\n" if step else ""
         more += "(This is the short form; %tb in a cell shows the whole.)"
     shell._get_exc_info((kind, error, trace))  # what %tb shows
     shell._showtraceback(kind, error, [*lines, f"\n{more}"])
 
 
-def in_lines(text: str) -> str:
+def _in_lines(text: str) -> str:
     """Break an advice between words, which a notebook's text doesn't; its `code` is bold, whole."""
     bold = re.sub("`([^`]+)`", lambda code: f"\x1b[1m{code[1]}\x1b[0m".replace(" ", "\xa0"), text)
     return textwrap.fill(bold, 88, break_long_words=False).replace("\xa0", " ")

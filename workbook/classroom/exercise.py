@@ -68,7 +68,11 @@ def exercise(
 
     asked = called(reference)
     models = [replace(m, model=called(m.model)) for m in mistakes]
-    all_cases = [Case(args, _plain(asked(*args)), why) for why, args in [*cases, *random_cases]]
+    every = [(why, args, asked(*args)) for why, args in [*cases, *random_cases]]
+    all_cases = [  # a Counter is the dictionary that the task asks for
+        Case(args, dict(value) if isinstance(value, dict) else value, why)
+        for why, args, value in every
+    ]
     check = by_cases(all_cases, models, yields=yields, notices=notices)
     parameters = inspect.signature(reference).parameters
 
@@ -99,11 +103,6 @@ def _rehearsed(rehearse: Callable[[Answer], Answer] | None, answer: Answer, yiel
 
     call.__signature__ = inspect.signature(tried)  # type: ignore[attr-defined]
     return call
-
-
-def _plain(value: Any) -> Any:
-    """Return a Counter and its like as the dictionary that the task asks for."""
-    return dict(value) if isinstance(value, dict) else value
 
 
 def stub_of(reference: Answer) -> str:

@@ -29,7 +29,7 @@ from workbook.classroom.frames import (
     run_batches,
     without_new_queries,
 )
-from workbook.classroom.judging import Mistake, NotYet, import_all_of, not_callable_so
+from workbook.classroom.judging import Mistake, NotYet, not_callable_so
 from workbook.classroom.render import Rows
 from workbook.classroom.spark_causes import (
     STARTS,
@@ -103,7 +103,6 @@ class _OnFrames:
             return NotYet("This check needs Spark: write `check(answer, spark=spark)`.")
         if misuse := not_callable_so(answer, (None,)):
             return misuse
-        import_all_of(answer)
         with without_new_queries(spark):
             table = self._table(spark, [row for _, rows in self.cases for row in rows])
             found = self._on_tables(answer, table)
@@ -158,7 +157,7 @@ class _OnFrames:
             if tried.timed_out:
                 return broken(answer, tried)
             cause = cause_on_a_stream(tried)
-        cause = STARTS if started.queries or isinstance(tried.error, Starts) else cause
+        cause = STARTS if started or isinstance(tried.error, Starts) else cause
         if not cause and not cause_of_endless_state(described(self.reference, table)):
             cause = cause_of_endless_state(tried)
         if cause or not self.micro_batches:

@@ -16,7 +16,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -33,10 +33,7 @@ LIMIT_SECONDS = 30.0
 """How long the rows of an answer may take, in a session that has run a query before."""
 
 CALLING_SECONDS = 15.0
-"""How long an answer may take on a table, where it may run something, though it should not."""
-
-DESCRIBING_SECONDS = 10.0
-"""How long an answer may take to describe its result on a stream, which runs nothing."""
+"""How long an answer may take to describe its result, though it may run something on a table."""
 
 STREAMING_SECONDS = 60.0
 """How long all micro-batches may take together."""
@@ -78,7 +75,7 @@ def described(answer: Callable[..., Any], frame: DataFrame) -> Attempt:
     starts = patch.object(DataStreamWriter, "start", side_effect=Starts)
     with warnings.catch_warnings(), starts:
         warnings.simplefilter("ignore")  # what is said of a stream would only confuse
-        return attempt_on_spark(spark, answer, stream_like(frame), seconds=DESCRIBING_SECONDS)
+        return attempt_on_spark(spark, answer, stream_like(frame), seconds=CALLING_SECONDS)
 
 
 def collect_rows(
@@ -182,31 +179,26 @@ def attempt_on_spark(
 def _in_a_group(spark: SparkSession) -> Iterator[str]:
     """Have this thread's jobs in a group of their own, whose tasks may be interrupted."""
     context, group = spark.sparkContext, f"check-{uuid.uuid4()}"
-    before = {name: context.getLocalProperty(name) for name in _GROUP}
     context.setJobGroup(group, "a check of an answer", interruptOnCancel=True)
     try:
         yield group
     finally:
         context.cancelJobGroup(group)  # after an interrupt jobs may be left
-        for name, value in before.items():
-            context.setLocalProperty(name, value)  # type: ignore[arg-type]  # None takes it away
-
-
-@dataclass
-class Started:
-    """Counts the streaming queries that an answer has started."""
-
-    queries: int = 0
+        for name in _GROUP:
+            context.setLocalProperty(name, None)  # type: ignore[arg-type]  # takes it away
 
 
 @contextmanager
-def without_new_queries(spark: SparkSession) -> Iterator[Started]:
-    """Stop at the end each streaming query that was not active at the beginning."""
-    before, started = {query.runId for query in spark.streams.active}, Started()
+def without_new_queries(spark: SparkSession) -> Iterator[list[str]]:
+    """Stop at the end each streaming query that was not active at the beginning; yield their ids.
+
+    The list is empty until then.
+    """
+    before, started = {query.runId for query in spark.streams.active}, list[str]()
     try:
         yield started
     finally:
         for query in spark.streams.active:
             if query.runId not in before:
-                started.queries += 1
+                started.append(str(query.runId))
                 query.stop()

@@ -1,13 +1,9 @@
 """Judges answers: compares them case by case, and names the likely cause."""
 
 import copy
-import dis
-import importlib
 import inspect
-import io
 import time
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -25,9 +21,8 @@ from workbook.classroom.causes import (
     same,
     usual_cause,
 )
-from workbook.classroom.render import Part, Rows
+from workbook.classroom.render import Part, Rows, arguments, place, show, show_both
 from workbook.classroom.sandbox import Say, sandbox
-from workbook.classroom.showing import arguments, place, show, show_both
 
 WHOLE_SECONDS = 5.0
 """Seconds after which no further case is tried; the next one counts as endless."""
@@ -119,7 +114,6 @@ def by_cases(
     def diagnose(answer: Any) -> NotYet | None:
         if misuse := not_callable_so(answer, cases[0].args):
             return misuse
-        import_all_of(answer)
         failed = _in_sandbox(answer, exam)
         if failed is None:
             return None
@@ -190,15 +184,6 @@ def _gives_the_same(mistake: Mistake, judged: Sequence[tuple[Case, Attempt]]) ->
         alike(attempt(mistake.model, *copy.deepcopy(case.args)).result, tried.result)
         for case, tried in judged
     )
-
-
-def import_all_of(answer: Any) -> None:
-    """Import what an answer imports, so that a slow package is no endless loop."""
-    code = getattr(inspect.unwrap(answer), "__code__", None)
-    with redirect_stdout(io.StringIO()), suppress(Exception, SystemExit):
-        for step in dis.get_instructions(code) if code else ():
-            if step.opname == "IMPORT_NAME":
-                importlib.import_module(str(step.argval))
 
 
 def not_callable_so(answer: Any, args: tuple[Any, ...]) -> NotYet | None:

@@ -13,17 +13,16 @@ import time
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from IPython import get_ipython
 
-from workbook.classroom.errors import NOTEBOOKS, in_lines
+from workbook.classroom.errors import NOTEBOOKS, show
 from workbook.errors import WorkbookError
 from workbook.views.cell_clock import time_cells
 
 NEW_KERNEL = (
-    "What to do: this kernel is new, and nothing of the chapter has run in it yet. Shift + Enter "
+    "this kernel is new, and nothing of the chapter has run in it yet. Shift + Enter "
     "runs nothing while a kernel is starting, and views and buttons with a broken link belong to "
     "the old one. Run the cells from the top (menu Run, “Run All Above Selected Cell”), or "
     "`recover()` in a cell of its own: it takes you back to the chapter's start."
@@ -59,16 +58,9 @@ def _import_early() -> None:
         import workbook.classroom.chapter  # noqa: F401
 
 
-def _shown(
-    shell: Any,
-    kind: type[BaseException],
-    error: BaseException,
-    trace: TracebackType | None,
-    tb_offset: int | None = None,
-) -> None:
-    lines = shell.InteractiveTB.structured_traceback(kind, error, trace, tb_offset=tb_offset)
+def _shown(shell: Any, kind: Any, error: Any, trace: Any, tb_offset: int | None = None) -> None:
     step = "" if notebook()[:2].isdigit() else " `recover(3)` opens its third step."
-    shell._showtraceback(kind, error, [*lines, "\n" + in_lines(NEW_KERNEL + step)])
+    show(shell, error, trace, tb_offset, NEW_KERNEL + step)
 
 
 def recover(step: int = 1, chapter: str = "") -> None:

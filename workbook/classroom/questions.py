@@ -12,8 +12,7 @@ from IPython.display import HTML, display
 
 from workbook.classroom.core import Problem
 from workbook.classroom.judging import NotYet
-from workbook.classroom.render import Card, Part, State
-from workbook.classroom.showing import show
+from workbook.classroom.render import Card, Part, State, show
 from workbook.views.tables import marked
 
 NO_LETTER = "Answer with a letter in quotes"

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 AT_ONCE = 10_000
 """Records that a live view reads in a frame at most, so that a backlog doesn't stop it."""
 
-STEPS = 24
-"""Steps of the slider over a polled topic."""
+STEPS, RECENT_MS = 24, 30_000
+"""Steps of the slider over a polled topic; what the axis of live clocks shows."""
 
 
 class _Timed(msgspec.Struct):
@@ -87,27 +87,24 @@ def rewind(run: Run, last: int | None = None, **how: Any) -> Rewind:
     return Rewind(lambda batch: draw(until=batch), steps or [("no micro-batch yet", 0)])
 
 
-def rewind_clocks(
-    records: Iterable[Sequence[Any]], partitions: int, at: float = 1.0, **how: Any
-) -> Rewind:
+def rewind_clocks(records: Iterable[Sequence[Any]], partitions: int, at: float = 1.0) -> Rewind:
     """Show the clocks of a topic's partitions, with a slider over what a reader has polled.
 
-    ``records`` are pairs of a partition and a click, ``at`` is the share of them to begin with;
-    ``how`` is ``clocks``'s to say.
+    ``records`` are pairs of a partition and a click, ``at`` is the share of them to begin with.
     """
     rows = [(partition, click.timestamp) for partition, click in records]
     table = pd.DataFrame(rows, columns=["partition", "timestamp"])
     counts = sorted({len(rows) * step // STEPS for step in range(STEPS + 1)})
     steps = [(f"after {number(count, 'record')}", count) for count in counts]
-    draw = partial(clocks, table, partitions, **how)
+    draw = partial(clocks, table, partitions)
     return Rewind(lambda count: draw(until=count), steps, round(at * (len(steps) - 1)))
 
 
 class LiveClocks:
     """Draws the clocks of a topic's partitions, by what has come since the call before."""
 
-    def __init__(self, config: dict[str, str], topic: str, **how: Any) -> None:
-        self._partitions, self._how = require_topic(config, topic), how
+    def __init__(self, config: dict[str, str], topic: str) -> None:
+        self._partitions = require_topic(config, topic)
         self._reader = consumer(config, topic)
         self._newest: dict[tuple[int, int], int] = {}
         """Partition and second to its newest event time: it grows by seconds, not by clicks."""
@@ -128,7 +125,7 @@ class LiveClocks:
     def _draw(self) -> Picture:
         rows = [(partition, time) for (partition, _), time in self._newest.items()]
         table = pd.DataFrame(rows, columns=["partition", "timestamp"])
-        return clocks(table, self._partitions, **self._how)
+        return clocks(table, self._partitions, recent_ms=RECENT_MS)
 
 
 def _decoded(value: bytes | None) -> _Timed | None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from workbook.classroom.advice import advice
 from workbook.classroom.causes import Attempt, usual_cause
 from workbook.classroom.judging import NotYet
-from workbook.classroom.showing import place
+from workbook.classroom.render import place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -123,16 +123,8 @@ def other_column_type(frame: DataFrame, asked: dict[str, str]) -> str:
                     f"Look at the type: `{name}` is {found.upper()}, and {type_} is asked for: "
                     "one value in each row, and not a collection of them."
                 )
-            how = _MADE_BY.get(type_.upper(), "")
-            return f"Look at the type: `{name}` is {found.upper()}, and {type_} is asked for.{how}"
+            return f"Look at the type: `{name}` is {found.upper()}, and {type_} is asked for."
     return ""
-
-
-_MADE_BY = {
-    "BIGINT": " A whole number comes from `div`, `floor` or a cast.",
-    "STRING": " Text comes from a cast to STRING.",
-    "DATE": " `to_date` makes one of a timestamp.",
-}
 
 
 def _kind(type_: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from workbook.classroom.showing import show
+from workbook.classroom.render import show
 
 
 def as_a_cell(reference: Any, stub: str) -> str:

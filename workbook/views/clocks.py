@@ -6,6 +6,7 @@ as Spark's watermark does.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -61,17 +62,7 @@ def clocks(
     words = f"Partitions with a clock: {len(newest):,} of {count:,}."
     for name, windows in closed.items():
         words += f" Closed by the {name}: {windows:,} of {number(len(ends), 'window')}."
-    rows = []
-    for p in range(count):
-        row = {"newest event time": "none", "behind the fastest": "–", "its window": "–"}
-        if p in newest:
-            row = {
-                "newest event time": moment(newest[p]),
-                "behind the fastest": f"{(max(newest.values()) - newest[p]) / 1000:,g} s",
-                "its window": "closed by the maximum" if p in late else "open",
-            }
-        rows.append({"partition": p, **row})
-    return Picture(plane, CAPTION, words, rows)
+    return Picture(plane, CAPTION, words, _rows(newest, late, count))
 
 
 def _draw_clocks(plane: Plane, newest: Mapping[int, int], late: Sequence[int], count: int) -> None:
@@ -103,3 +94,17 @@ def _draw_rules(
             words = f"by {name}:\n{closed[name]:,} of {windows:,} windows\nclosed"
             plane.axes.axhline(moments(rule), color=colour, ls=dashes, lw=2, label=name)
             plane.beside(moments(rule), words)
+
+
+def _rows(newest: Mapping[int, int], late: Sequence[int], count: int) -> list[dict[str, Any]]:
+    rows = []
+    for p in range(count):
+        row = {"newest event time": "none", "behind the fastest": "–", "its window": "–"}
+        if p in newest:
+            row = {
+                "newest event time": moment(newest[p]),
+                "behind the fastest": f"{(max(newest.values()) - newest[p]) / 1000:,g} s",
+                "its window": "closed by the maximum" if p in late else "open",
+            }
+        rows.append({"partition": p, **row})
+    return rows

@@ -46,16 +46,14 @@ def who_writes(
     drawn: list[Key] = [*named[:BUSIEST]]
     if mark in of_key and mark not in drawn:
         drawn[-1] = mark
-    strip, rows = Strip(2, widest=20), []
+    strip, rows, most = Strip(2, widest=20), [], max(of_partition.values())
     _head(strip, "keys · records", "partition", "records")
     for partition in range(partitions):
         count = of_partition[partition]
         there = [key for key in [*drawn, None] if records[key, partition]]
         keys = [_named(key, records[key, partition], key in torn, mark) for key in there]
         _partition(strip, partition, ", ".join(keys))
-        strip.text(
-            1, f"{'█' * round(8 * count / max(of_partition.values()))} {count:,}", align="left"
-        )
+        strip.text(1, f"{'█' * round(8 * count / most)} {count:,}", align="left")
         rows.append({"partition": partition, "records": count, "keys": ", ".join(keys) or "–"})
     if torn:
         strip.note(f"{TORN}a key in several partitions")

@@ -65,14 +65,13 @@ class Strip:
         self._put(self._area(column, column + 1), style, inside, title)
 
     def text(
-        self, column: int, words: str, *, end: int | None = None, bold: bool = False,
-        align: str = "center", colour: str = INK,
+        self, column: int, words: str, *, bold: bool = False, align: str = "center",
+        colour: str = INK,
     ) -> None:  # fmt: skip
-        """Write words at a column or, up to ``end``, over several."""
+        """Write words at a column."""
         style = f"text-align:{align}; align-self:center; padding:0 4px; color:{colour}{_bold(bold)}"
         style += "; white-space:nowrap"
-        area = self._area(column, column + 1 if end is None else end)
-        self._put(area, style, html.escape(words))
+        self._put(self._area(column, column + 1), style, html.escape(words))
 
     def bracket(
         self, first: int, end: int, words: str, colour: str = INK, *, below: bool = False

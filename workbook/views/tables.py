@@ -58,8 +58,9 @@ def bars(
     known = {name: count for name, count in counts.items() if count is not None}
     rows = sorted(known.items(), key=lambda item: (-item[1], item[0]))
     top = max(known.values(), default=0) or 1
+    was = before or {}
     drawn = "".join(
-        _bar(name, count, count / top, _change(before, name, count)) for name, count in rows[:SHOWN]
+        _bar(name, count, count / top, count - was.get(name, count)) for name, count in rows[:SHOWN]
     )
     rest = rows[SHOWN:]
     if rest:
@@ -69,10 +70,6 @@ def bars(
         drawn = "<tr><td><i>no rows yet</i></td></tr>"
     large = _large(sum(known.values()), total) if total else ""
     return f"{large}<table style='{TABLE}; min-width:22em'>{captioned(caption)}{drawn}</table>"
-
-
-def _change(before: Mapping[str, int] | None, name: str, count: int) -> int:
-    return 0 if before is None or name not in before else count - before[name]
 
 
 def _large(number: int, words: str) -> str:

@@ -72,16 +72,7 @@ def tape(
     strip = Strip(len(pieces), widest=40)
     _draw_records(strip, pieces, labels, spans)
     strip.text(len(pieces), f"▌end {end:,}", bold=True, align="left")
-    strip.next()  # the heads of the arrows, above all labels
-    top = strip.row
-    for n, (offset, name) in enumerate(sorted(marks, key=lambda mark: -mark[0])):
-        column = _column(pieces, offset)
-        if name:
-            strip.arrow(column, f"{name}: {offset:,}", top, (BLUE, GREEN, ORANGE)[n % 3])
-        else:
-            strip.cut(column, f"kill -9 here, before {offset:,}", 2)
-    for name in unknown:
-        strip.note(f"{name}: nothing yet")
+    _draw_marks(strip, pieces, marks, unknown)
     ones = sum(b - a == 1 for a, b in pieces)
     since = f" from offset {first:,}" if first else ""
     drawn = f", {ones} drawn" if ones < len(pieces) else ""
@@ -143,6 +134,23 @@ def _draw_records(
         if b - a > 1:
             shown, title = f"{b - a:,} more", f"offsets {a} to {b - 1}"
         strip.cell(column, shown, look, title=title)
+
+
+def _draw_marks(
+    strip: Strip, pieces: Sequence[tuple[int, int]], marks: Sequence[tuple[int, str]],
+    unknown: Sequence[str],
+) -> None:  # fmt: skip
+    """Draw an arrow to each place, a line through all where a program was killed."""
+    strip.next()  # the heads of the arrows, above all labels
+    top = strip.row
+    for n, (offset, name) in enumerate(sorted(marks, key=lambda mark: -mark[0])):
+        column = _column(pieces, offset)
+        if name:
+            strip.arrow(column, f"{name}: {offset:,}", top, (BLUE, GREEN, ORANGE)[n % 3])
+        else:
+            strip.cut(column, f"kill -9 here, before {offset:,}", 2)
+    for name in unknown:
+        strip.note(f"{name}: nothing yet")
 
 
 def written(first: int, end: int) -> str:

@@ -26,18 +26,13 @@ def windowed_store(
     cells: Iterable[Stored],
     window_ms: int,
     asked: Asked | None = None,
-    since: int | None = None,
 ) -> Picture:
     """Draw the rows of a windowed store, with a double frame around those that ``asked`` returns.
 
-    Columns go from ``since``, the start of a window, by default the oldest one that has a row, to
-    the newest one. Where ``since`` is older than every row, its windows are gone: forgotten, or
-    never written.
+    Columns go from the oldest window that has a row to the newest one.
     """
     found = {(start, key): words for start, key, words in cells}
     known = [start for start, _ in found]
-    if since is not None:
-        known.append(since // window_ms * window_ms)
     starts = list(range(min(known), max(known) + 1, window_ms)) if known else []
     keys = sorted({key for _, key in found})
     strip = Strip(len(starts[-SHOWN:]), widest=110)
