@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from confluent_kafka.admin import AdminClient
-from labs import end, read_until, workbook
+from labs import end, read_until, until, workbook
 
 from workbook.cli.main import main
 from workbook.kafka.broker import Broker
@@ -27,13 +27,8 @@ def judged(expected: pd.DataFrame, rows: list[dict[str, Any]]) -> Any:
 
 
 def caught_up(broker: Broker, store: Path, expected: pd.DataFrame) -> None:
-    deadline = time.monotonic() + 120
-    while True:
-        verdict = judged(expected, Store(store, "client", reading=True).all())
-        if verdict.clean:
-            return
-        assert time.monotonic() < deadline, str(verdict)
-        time.sleep(0.2)
+    table = Store(store, "client", reading=True)
+    until(lambda: judged(expected, table.all()).clean, "the table", 120, every=0.2)
 
 
 def refused(*words: str) -> str:
@@ -80,10 +75,7 @@ def remade(broker: Broker, topic: Topic) -> None:
     """The topic deleted, and created again under its name."""
     admin, name = AdminClient(broker.client_config()), topic.name
     admin.delete_topics([name])[name].result()
-    deadline = time.monotonic() + 60
-    while name in admin.list_topics(timeout=10).topics:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(lambda: name not in admin.list_topics(timeout=10).topics, "its end", 60)
     broker.create(topic)
 
 
