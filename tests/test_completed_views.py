@@ -271,17 +271,6 @@ def test_live_a_click_ahead_of_the_reader_moves_the_clock_to_now_at_most() -> No
     assert query.sums["counted"] > 20
 
 
-def test_a_producer_ahead_makes_others_late_in_a_backlog_and_each_is_counted() -> None:
-    query = Query().read((0, YESTERDAY), (0, YESTERDAY + 4 * MINUTE))
-    good = [YESTERDAY + 100 * n for n in range(1, 3_000)]
-    for start in range(0, len(good), 10):
-        query.read(*((0, time) for time in good[start : start + 10]))
-    query.wait(15)
-    late = [time for time in good if time < YESTERDAY + 4 * MINUTE - query.lateness]
-    assert sorted(query.late) == [(0, offset) for offset in range(2, len(late) + 2)]
-    assert (query.sums[TOO_LATE], query.sums["counted"]) == (2_349, 652)
-
-
 @pytest.mark.parametrize(
     ("lateness", "partitions", "late"), [(5_000, 2, 30), (20_000, 2, 0), (5_000, 1, 0)]
 )

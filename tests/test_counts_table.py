@@ -24,15 +24,9 @@ from workbook.sinks.postgres import connect
 from workbook.sinks.replay import ReplayTable, begin
 from workbook.sinks.viewers import sketch_of
 from workbook.spark.runner import Batch
-from workbook.stack.addresses import database
 
 DAY = date(2026, 1, 15)
 ROW = {"ad": "a", "day": DAY, "type": "view", "source": "search", "reason": None, "partition": 0}
-
-
-@pytest.fixture(scope="module")
-def url() -> str:
-    return database("test")
 
 
 @pytest.fixture

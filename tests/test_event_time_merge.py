@@ -96,10 +96,6 @@ class Streams:
                 else:
                     producer.produce(value, message.ssid.encode(), timestamp=at)
 
-    def send_bytes(self, topic: Topic, key: bytes | None, value: bytes | None) -> None:
-        with DeliveringProducer(self.config, topic.name) as producer:
-            producer.produce(value, key, 0, timestamp=NOW)
-
     def generate(self, stream: VisitStream, count: int) -> None:
         topic = self.tracking if stream.kind is Kind.TRACKING else self.orders
         placed = stream.ending_by(NOW - 120_000, count)
@@ -110,18 +106,14 @@ class Streams:
     def merging(self, spark: SparkSession, **options: Any) -> Iterator[Running]:
         """Run the query on the checkpoint, from the beginning or from where it was."""
         letters = DeadLetters(self.config, self.tracking.dead_letters.name)
-        limits, idle = options.pop("limits", LIMITS), options.pop("idle_timeout", None)
         at = options.pop("at", None)
         if "max_lead" in options:
-            after = None if idle is None else f"{idle} ms"
-            raw = clamped_stream(spark, self.broker, self.topics, idle_timeout=after, **options)
+            raw = clamped_stream(spark, self.broker, self.topics, **options)
         else:
             raw = kafka_stream(spark, self.broker, self.topics, **options)
-        rows = merged_visits(raw, letters, self.topics, self.partitions, limits, idle)
-        sinks = [
-            MergedTopic(self.config, self.visits.name, self.topics, letters),
-            Seen(self.clocks),
-        ]
+        rows = merged_visits(raw, letters, self.topics, self.partitions, LIMITS)
+        topic = MergedTopic(self.config, self.visits.name, self.topics, letters)
+        sinks = [topic, Seen(self.clocks)]
         with start_query(rows, sinks, self.checkpoint, at=at) as running:
             yield running
 

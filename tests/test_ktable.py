@@ -119,14 +119,6 @@ def test_the_changes_of_a_table_and_of_a_branch(feed: Feed) -> None:
     ]
 
 
-def test_a_branch_of_a_changelog_is_a_table_of_its_own(feed: Feed) -> None:
-    branch = {"where": "exchange = 'NASDAQ'", "columns": ["client"]}
-    feed.start(lambda rows: ktable(rows, key="position", **branch).changes())
-    assert send(feed, BOB_1, AL_3) == [{"position": "1", "client": "Bob", "deleted": False}]
-    assert send(feed, ("1", "Bob", "SAP", 1, "XETRA"), ("1",)) == []
-    assert send(feed, ("1", "Al", "AAPL", 1, "NASDAQ"))[0]["client"] == "Al"
-
-
 # --- without a stream -------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from workbook.errors import CannotGoOn
+from workbook.errors import CannotGoOn, WorkbookError
 from workbook.kafka.broker import Broker
 from workbook.systems import SYSTEMS
 from workbook.systems.preflight import require_tombstones
@@ -93,6 +93,7 @@ def test_what_can_have_missed_nothing_goes_on(
 def test_a_new_table_wants_an_empty_topic(broker: Broker, sent: Sent, tmp_path: Path) -> None:
     """Else what is deleted by now would stay in it, for the new query knows nothing of it."""
     system, source, former, empty = SYSTEMS["share_holders"], sent(0), sent(0), sent()
+    plain = sent(policy="delete")
 
     def check(out: str) -> None:
         words = ["--in", source.name, "--out", out, "--checkpoint", str(tmp_path)]
@@ -100,6 +101,8 @@ def test_a_new_table_wants_an_empty_topic(broker: Broker, sent: Sent, tmp_path: 
 
     with pytest.raises(CannotGoOn, match=f"Expected {former.name} to be empty"):
         check(former.name)
+    with pytest.raises(WorkbookError, match=f"Expected '{plain.name}' to be compacted"):
+        check(plain.name)
     check(empty.name)
     check("not-there-yet")
     planned(tmp_path, source.name, {0: 0, 1: 1}, age=0)

@@ -58,35 +58,6 @@ def test_a_second_is_complete_at_the_first_page_view_of_a_later_one() -> None:
     )
 
 
-def test_actions_neither_count_nor_complete_nor_come_late() -> None:
-    seconds = Seconds()
-    assert seconds.step(click(4, 1, ClickType.ACTION), "clicks", 0, 0) is None
-    assert seconds.open == {}
-    seconds.step(click(5, 2), "clicks", 0, 1)
-    assert seconds.step(click(6, 3, ClickType.ACTION), "clicks", 0, 2) is None
-    assert seconds.step(click(4, 4, ClickType.ACTION), "clicks", 0, 3) is None
-    assert seconds.open == {0: (START + 5, [2])}
-
-
-def test_a_page_view_of_an_earlier_second_is_rejected_and_changes_nothing() -> None:
-    seconds = Seconds()
-    seconds.step(click(5, 1), "clicks", 0, 0)
-    with pytest.raises(Rejected) as why:
-        seconds.step(click(4, 2), "clicks", 0, 1)
-    assert why.value.reason == LATE
-    assert seconds.open == {0: (START + 5, [1])}
-
-
-def test_partitions_are_counted_apart_and_can_be_forgotten() -> None:
-    seconds = Seconds()
-    seconds.step(click(9, 1), "clicks", 0, 0)
-    seconds.step(click(5, 2), "clicks", 1, 0)
-    assert seconds.step(click(6, 3), "clicks", 1, 1) == Completed(START + 5, "clicks", 1, 1, (2,))
-    seconds.forget([TopicPartition("clicks", 0), TopicPartition("clicks", 7)])
-    assert seconds.open == {1: (START + 6, [3])}
-    assert seconds.step(click(2, 4), "clicks", 0, 0) is None, "it begins anew"
-
-
 # --- the loops on a scripted reader -----------------------------------------------------------
 
 

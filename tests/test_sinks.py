@@ -15,7 +15,7 @@ from workbook.errors import BrokerUnreachable, Rejected
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters, bounded
 from workbook.kafka.producer import SETTINGS
-from workbook.kafka.readers import read_all, read_dead_letters
+from workbook.kafka.readers import read_dead_letters
 from workbook.pipelines.page_views.counts import page_views
 from workbook.sources.formats import CLICKS
 from workbook.sources.kafka import kafka_stream
@@ -125,16 +125,6 @@ class Producing:
 
     def timestamp(self) -> tuple[int, int]:
         return 1, ARRIVAL
-
-
-def test_null_and_empty_values_stay_apart(broker: Any) -> None:
-    topic = new_topic("clicks.dead-letters", "test-null")
-    broker.create(topic)
-    with DeadLetters(broker.client_config(), topic.name) as letters:
-        letters(Producing(None), Rejected(Reason.EMPTY))
-        letters(Producing(b""), Rejected(Reason.EMPTY))
-    assert list(read_dead_letters(broker.client_config(), topic.name).value) == [None, b""]
-    assert len(read_all(broker.client_config(), topic.name)) == 2
 
 
 def test_letters_that_nobody_takes_are_an_error(tmp_path: Path) -> None:

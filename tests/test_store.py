@@ -11,6 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from workbook.cli.main import main
 from workbook.errors import CannotGoOn, NoSuchState
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_messages
@@ -148,3 +149,23 @@ def test_the_rows_of_a_micro_batch_are_sent_a_key_s_in_their_order(
         (b"Bob", {"client": "Bob", "tickers": ["C"]}),
         ("Zoë".encode(), {"client": "Zoë", "tickers": ["F", "IBM"]}),
     ]
+
+
+# --- the command ------------------------------------------------------------------------------
+
+
+def test_the_command_shows_a_row_or_all_and_says_what_is_not_there(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store.write(changes(("Al", ["F"]), ("Bob", ["IBM"])), Batch("query", 0))
+    assert main(["store", str(store.path), "Bob"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"client": "Bob", "tickers": ["IBM"]}
+    assert main(["store", str(store.path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["client"] for line in lines] == ["Al", "Bob"]
+    assert main(["store", str(store.path), "Zoë"]) == 1
+    assert "Zoë is not in the table (2 rows)" in capsys.readouterr().out
+    (text := tmp_path / "text").write_text("no database at all, but long enough to be looked at")
+    for path, why in ((tmp_path / "none.db", "there is no file"), (text, "is no store of a table")):
+        assert main(["store", str(path)]) == 1
+        assert why in capsys.readouterr().err

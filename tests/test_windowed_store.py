@@ -18,7 +18,7 @@ from workbook.spark.runner import Batch
 
 NOW = 1_790_000_040_000  # a minute begins
 MINUTE = 60_000
-Row = tuple[str, int | None, bytes | None]
+Row = tuple[str, int | None, str | None]
 
 
 def changes(*rows: Row) -> pa.Table:
@@ -27,7 +27,7 @@ def changes(*rows: Row) -> pa.Table:
         {
             "group": pa.array([group for group, _, _ in rows], pa.string()),
             "changed_at": pa.array([time for _, time, _ in rows], pa.int64()),
-            "details": pa.array([details for _, _, details in rows], pa.binary()),
+            "details": pa.array([details for _, _, details in rows], pa.string()),
             "deleted": pa.array([details is None for _, _, details in rows], pa.bool_()),
         }
     )
@@ -42,24 +42,24 @@ def store(tmp_path: Path) -> WindowedStore:
     return made(tmp_path / "new" / "windows.db", retention_ms=10 * MINUTE)
 
 
-def found(store: WindowedStore) -> list[tuple[int, str, bytes]]:
+def found(store: WindowedStore) -> list[tuple[int, str, str]]:
     """Window (in minutes from NOW), group, details."""
     return [((start - NOW) // MINUTE, row["group"], row["details"]) for start, row in store.all()]
 
 
 def test_the_steps_of_a_group_are_taken_in_their_order(store: WindowedStore) -> None:
-    rows = changes(("a", NOW, b"last"), ("a", NOW, b"first"))
+    rows = changes(("a", NOW, "last"), ("a", NOW, "first"))
     store.write(rows.append_column("step", pa.array([1, 0])), Batch("q", 0))
-    assert found(store) == [(0, "a", b"last")]
+    assert found(store) == [(0, "a", "last")]
 
 
 def test_rows_that_have_no_window_are_left_out_and_counted_once(store: WindowedStore) -> None:
-    rows = changes(("a", None, b"1"), ("b", -1, b"1"), ("c", -(2**63), b"1"), ("d", NOW, b"1"),
-                   ("e", NOW - 12 * MINUTE, b"1"), ("f", NOW + AHEAD_MS + 1, b"1"))  # fmt: skip
-    store.write(changes(("d", NOW, b"0")), Batch("q", 0))
+    rows = changes(("a", None, "1"), ("b", -1, "1"), ("c", -(2**63), "1"), ("d", NOW, "1"),
+                   ("e", NOW - 12 * MINUTE, "1"), ("f", NOW + AHEAD_MS + 1, "1"))  # fmt: skip
+    store.write(changes(("d", NOW, "0")), Batch("q", 0))
     for _ in range(2):
         store.write(rows, Batch("q", 1))
-    assert found(store) == [(0, "d", b"1")]
+    assert found(store) == [(0, "d", "1")]
     assert store.left_out() == {NO_TIME: 3, EXPIRED: 1, AHEAD: 1}
 
 
@@ -74,7 +74,7 @@ def test_each_kind_of_store_wants_a_file_of_its_own(store: WindowedStore) -> Non
 @pytest.fixture
 def filled(store: WindowedStore) -> WindowedStore:
     store.write(
-        changes(*((group, NOW + n * MINUTE, b"") for n in range(4) for group in "ba")),
+        changes(*((group, NOW + n * MINUTE, "") for n in range(4) for group in "ba")),
         Batch("q", 0),
     )
     return store
@@ -118,13 +118,13 @@ def test_the_command_shows_windows_and_those_of_a_group(
 ROWS = st.tuples(
     st.sampled_from("abc"),
     st.none() | st.integers(NOW - 8 * MINUTE, NOW + 8 * MINUTE),
-    st.none() | st.binary(max_size=3),
+    st.none() | st.text(max_size=3),
 )
 
 
-def model(batches: list[list[Row]], retention: int) -> dict[tuple[int, str], tuple[int, bytes]]:
+def model(batches: list[list[Row]], retention: int) -> dict[tuple[int, str], tuple[int, str]]:
     """The same by a dict, with nothing forgotten before the end of a batch."""
-    rows: dict[tuple[int, str], tuple[int, bytes]] = {}
+    rows: dict[tuple[int, str], tuple[int, str]] = {}
     for batch in batches:
         for group, time, details in batch:
             if details is None or time is None or time > NOW + AHEAD_MS:

@@ -1,16 +1,11 @@
-"""Writes a table's changed rows as JSON, bytes included, and reads them."""
+"""Writes a table's changed rows as JSON, and reads them."""
 
 import json
-from base64 import b64decode, b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 import pyarrow as pa
-
-_BYTES = "$base64"
-_AS_KEY = f'"{_BYTES}":'
-# Within a text its quotes would be escaped: so these letters are in JSON as a key, or not at all.
 
 
 def changed_rows(changes: pa.Table, key: str) -> Iterator[dict[str, Any]]:
@@ -28,39 +23,20 @@ def keyed_json(changes: pa.Table, key: str) -> Iterator[tuple[str, str | None]]:
         yield str(row[key]), None if deleted else row_json(row)
 
 
-def row_json(row: dict[str, Any]) -> str:
-    """Return a row as compact JSON; bytes become ``{"$base64": …}``, NaN is a ValueError."""
-    return _encode(row)
-
-
 def rows_of_json(values: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the rows that ``row_json`` wrote, bytes as bytes.
+    """Return the rows that ``row_json`` wrote."""
+    rows: list[dict[str, Any]] = msgspec.json.decode(f"[{','.join(values)}]")
+    return rows  # parsed at once: a call for each row takes longer
 
-    A map whose only key is ``$base64`` comes back as bytes too, if its value is base64.
-    """
-    text = f"[{','.join(values)}]"  # parsed at once: a call for each row takes longer
-    rows: list[dict[str, Any]] = (
-        json.loads(text, object_hook=_with_bytes) if _AS_KEY in text else msgspec.json.decode(text)
+
+def _refused(value: Any) -> Any:
+    raise TypeError(
+        f"Expected values that JSON has, but got {type(value).__name__}. Cast that column to a "
+        "string, or leave it out."
     )
-    return rows
 
 
-def _with_bytes(fields: dict[str, Any]) -> Any:
-    if len(fields) != 1 or _BYTES not in fields:
-        return fields
-    try:
-        return b64decode(fields[_BYTES], validate=True)
-    except (TypeError, ValueError):
-        return fields
-
-
-def _tagged(value: Any) -> dict[str, str]:
-    if isinstance(value, bytes):
-        return {_BYTES: b64encode(value).decode()}
-    raise TypeError(f"Expected values that JSON has, or bytes, but got {type(value).__name__}.")
-
-
-# Without spaces, and with bytes.
-_encode = json.JSONEncoder(
-    ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_tagged
+row_json: Callable[[dict[str, Any]], str] = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_refused
 ).encode
+"""Returns a row as compact JSON; NaN is a ValueError, bytes and dates a TypeError."""

@@ -15,7 +15,7 @@ class Store(BatchFile):
 
     A reader sees whole micro-batches only. One that Spark repeats, as after a crash, is left out:
     in the same transaction as its rows the store notes the query and the batch. ``key``
-    is the column by which rows are asked for; BINARY columns are bytes. With ``reading``, creates
+    is the column by which rows are asked for; rows have what JSON has. With ``reading``, creates
     and writes nothing, and raises ``NoSuchState`` where there is no file.
     """
 

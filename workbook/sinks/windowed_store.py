@@ -39,7 +39,7 @@ class WindowedStore(BatchFile):
     is forgotten once it ends more than ``retention_ms`` before the start of the newest one. Rows
     without a time (null or negative, as Kafka's -1), dated more than ``AHEAD_MS`` after ``clock``,
     or of a forgotten window are left out, and counted in ``left_out``. A ``deleted`` row writes
-    nothing: what was, stays. Batches, readers, bytes and ``reading`` are as in ``Store``; the
+    nothing: what was, stays. Batches, readers and ``reading`` are as in ``Store``; the
     queries are those of Kafka Streams' ``ReadOnlyWindowStore``, with times in ms.
     """
 
