@@ -24,7 +24,7 @@ from workbook.kafka.readers import (
     reread,
 )
 from workbook.sources.kafka import kafka_stream
-from workbook.sources.kafka_reader import KafkaReader, Range, Ranges
+from workbook.sources.kafka_reader import KafkaReader, Part
 from workbook.sources.options import Settings
 from workbook.spark.runner import start_query
 from workbook.topics import Topic, new_topic
@@ -232,4 +232,4 @@ def test_a_small_batch_that_unpacks_to_120_megabytes_is_read_by_the_sources_too(
     assert sender.flush(30) == 0
     given = {"kafka.bootstrap.servers": servers, "subscribe": "wide"}
     reader = KafkaReader(Settings(given, 1, "one"))
-    assert sum(map(len, reader.read(Ranges([Range("wide", 0, 0, 120)])))) == 120
+    assert sum(map(len, reader.read(Part("wide", {0: (0, 120)})))) == 120

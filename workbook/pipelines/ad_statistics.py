@@ -23,9 +23,9 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from workbook.kafka.dead_letters import DeadLetters
 from workbook.sinks.viewers import GROUPS, LOG_K, sketch_of
 from workbook.sources import ad_actions
-from workbook.sources.records import DeadLetterSink
 from workbook.streams.events.ad_actions import CLOCK_AHEAD_MS, HORIZON_MS, ActionType, Fate
 from workbook.streams.events.reasons import Reason
 from workbook.streams.events.viewers import BASE, PLACES, TRAITS, UNKNOWN
@@ -72,7 +72,7 @@ _ANY = 1 << 20  # more than a topic has partitions
 def ad_statistics(
     raw: DataFrame,
     schemas: Mapping[int, str],
-    dead_letters: DeadLetterSink | None = None,
+    dead_letters: DeadLetters | None = None,
     *,
     ids: Callable[[], Collection[int]] | None = None,
     counted: Mapping[int, int] | None = None,
@@ -120,7 +120,7 @@ def ad_statistics(
 
 def squeezed(
     rows: pl.DataFrame,
-    dead_letters: DeadLetterSink | None,
+    dead_letters: DeadLetters | None,
     known: Collection[int],
     ids: Callable[[], Collection[int]] | None,
     counted: Mapping[int, int],

@@ -7,6 +7,7 @@ from typing import cast
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructType
 
+from workbook.kafka.dead_letters import DeadLetters
 from workbook.pipelines.event_time_merge.columns import (
     SUMS,
     TABLES,
@@ -16,7 +17,7 @@ from workbook.pipelines.event_time_merge.columns import (
     squeeze,
 )
 from workbook.sources.formats import VISITS
-from workbook.sources.records import DeadLetterSink, Then
+from workbook.sources.records import Then
 from workbook.streams.events.merged import STARTS
 from workbook.tables.packing import PACKED, packing, stateful, unpack
 
@@ -38,7 +39,7 @@ RESULT = (
 
 def merged_visits(
     raw: DataFrame,
-    dead_letters: DeadLetterSink | None,
+    dead_letters: DeadLetters | None,
     topics: Sequence[str],
     partitions: int,
     limits: Limits = DEFAULT,

@@ -19,9 +19,10 @@ import polars as pl
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
+from workbook.kafka.dead_letters import DeadLetters
 from workbook.sources.formats import CLICKS
 from workbook.sources.options import milliseconds
-from workbook.sources.records import DeadLetterSink, Then
+from workbook.sources.records import Then
 from workbook.streams.events.clicks import ClickType
 from workbook.streams.events.metrics import COMPLETE
 from workbook.streams.events.reasons import Reason
@@ -55,7 +56,7 @@ UNKNOWN = -1
 
 def completed_views(
     raw: DataFrame,
-    dead_letters: DeadLetterSink | None,
+    dead_letters: DeadLetters | None,
     lateness: str = "5 seconds",
     *,
     with_events: bool = False,

@@ -20,7 +20,7 @@ from workbook.streams.events.reasons import Reason
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.floating]
 
-STEPS_PER_DAY = 1440
+DAY_S, MINUTES_PER_DAY = 86_400.0, 1440
 
 Facts = Mapping[str, Any]
 """Columns of facts by name: of NumPy, texts as objects, or of pandas."""
@@ -41,22 +41,20 @@ Kinds = tuple[tuple[Reason | None, Spoil], ...]
 class RateCurve:
     """Events per virtual second over time: ``rate`` on average, outside gaps.
 
-    The curve starts at its mean, rises to ``rate * (1 + daily)`` after a quarter of ``day_s``
-    seconds and falls to ``rate * (1 - daily)`` after three quarters. With ``gap_s`` > 0 the last
-    ``gap_s`` of every ``gap_every_s`` seconds are silent. Raises NoSuchStream for values that
-    describe no stream.
+    The curve starts at its mean, rises to ``rate * (1 + daily)`` after a quarter of a day and falls
+    to ``rate * (1 - daily)`` after three quarters. With ``gap_s`` > 0 the last ``gap_s`` of every
+    ``gap_every_s`` seconds are silent, and the day stands still meanwhile. Raises NoSuchStream for
+    values that describe no stream.
     """
 
     rate: float
     daily: float = 0.0
-    day_s: float = 86_400.0
     gap_every_s: float = 0.0
     gap_s: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("rate", "day_s"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise NoSuchStream(f"{name} must be above 0, got {getattr(self, name)}")
+        if not 0 < self.rate < math.inf:
+            raise NoSuchStream(f"rate must be above 0, got {self.rate}")
         if not 0 <= self.daily <= 1:
             raise NoSuchStream(f"daily lies between 0 and 1, got {self.daily}")
         if self.gap_s < 0 or (self.gap_s > 0 and self.gap_s >= self.gap_every_s):
@@ -66,44 +64,31 @@ class RateCurve:
 
     def arrived_by(self, seconds: float) -> float:
         """Return how many events the curve has let in from its start to ``seconds``."""
-        days = 1
-        while days * self.day_s < seconds:
-            days *= 2
-        times, counts = _knots(self, days)
-        return float(np.interp(seconds, times, counts))
+        if self.gap_s > 0:
+            gaps, rest = divmod(seconds, self.gap_every_s)
+            seconds = gaps * self._open_s + min(rest, self._open_s)
+        days, rest = divmod(seconds / DAY_S, 1)
+        times, counts = _day(self.daily)
+        return (days + float(np.interp(rest, times, counts))) * self.rate * DAY_S
 
     def time_of(self, counts: Floats) -> Floats:
         """Return when these numbers of events had arrived, in seconds after the start."""
-        highest, days = float(counts.max(initial=0.0)), 1
-        while _knots(self, days)[1][-1] <= highest:
-            days *= 2
-        times, known = _knots(self, days)
-        return np.interp(counts, known, times)
+        days, rest = np.divmod(counts / (self.rate * DAY_S), 1)
+        times, known = _day(self.daily)
+        seconds: Floats = (days + np.interp(rest, known, times)) * DAY_S
+        return seconds + np.floor(seconds / self._open_s) * self.gap_s if self.gap_s else seconds
+
+    @property
+    def _open_s(self) -> float:
+        return self.gap_every_s - self.gap_s
 
 
-@lru_cache(maxsize=32)
-def _knots(curve: RateCurve, days: int) -> tuple[Floats, Floats]:
-    """Return times (s) and events so far at the ends of the pieces with a constant rate.
-
-    More days only append: what the first knots say never depends on how far we look, which is
-    what lets an event's arrival depend on its id alone.
-    """
-    step, end = curve.day_s / STEPS_PER_DAY, days * curve.day_s
-    times = np.arange(days * STEPS_PER_DAY + 1) * step
-    if curve.gap_s > 0:
-        gap_ends = np.arange(1, int(end // curve.gap_every_s) + 1) * curve.gap_every_s
-        times = np.unique(np.concatenate([times, gap_ends, gap_ends - curve.gap_s]))
-    middles = (times[1:] + times[:-1]) / 2
-    of_day = np.floor(middles / step).astype(np.int64) % STEPS_PER_DAY
-    rates = curve.rate * _day(curve.daily)[of_day]
-    if curve.gap_s > 0:
-        rates[middles % curve.gap_every_s >= curve.gap_every_s - curve.gap_s] = 0.0
-    return times, np.concatenate([[0.0], np.cumsum(rates * np.diff(times))])
-
-
-def _day(daily: float) -> Floats:
-    phases = 2 * np.pi * (np.arange(STEPS_PER_DAY) + 0.5) / STEPS_PER_DAY
-    return 1 + daily * np.sin(phases)
+@lru_cache(maxsize=8)
+def _day(daily: float) -> tuple[Floats, Floats]:
+    """Return times and events so far at the ends of a day's minutes, both as shares of the day."""
+    minutes = np.arange(MINUTES_PER_DAY + 1) / MINUTES_PER_DAY
+    rates = 1 + daily * np.sin(np.pi * (minutes[1:] + minutes[:-1]))
+    return minutes, np.concatenate([[0.0], np.cumsum(rates) / rates.sum()])
 
 
 @dataclass(frozen=True, slots=True)
