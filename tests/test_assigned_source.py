@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from brokers import OwnBroker, commit
+from brokers import commit
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewPartitions
 from labs import until
@@ -16,10 +16,9 @@ from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from source_queries import Queries
 
-from workbook.errors import RecordsLost, TopicMissing
+from workbook.errors import RecordsLost
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
-from workbook.kafka.require import topic_ids
 from workbook.sources.assigned import (
     PER_TASK,
     AssignedKafka,
@@ -33,7 +32,6 @@ from workbook.sources.bounds import begins_of
 from workbook.sources.clamped import ClampedKafka
 from workbook.sources.kafka import assigned_stream
 from workbook.spark.progress import _offsets
-from workbook.stack import kafka
 from workbook.topics import CONSUMER_OFFSETS, Topic
 
 ALL = ReadAllAvailable()
@@ -75,12 +73,6 @@ def assigned(
     made = Assigned(spark, broker, [topic("clicks", partitions=3).name], tmp_path)
     yield made
     made.close()
-
-
-def test_it_gives_the_columns_and_values_of_the_native_source(assigned: Assigned) -> None:
-    for partition in range(3):
-        assigned.write(*"abcdefgh", partition=partition)
-    assigned.require_as_native(24, most=10)
 
 
 def test_a_restart_goes_on_where_it_was(assigned: Assigned) -> None:
@@ -161,8 +153,8 @@ def test_records_that_are_gone_end_the_query_or_are_left_out(assigned: Assigned)
     assigned.delete_before(5)
     with pytest.raises(RecordsLost, match=r"from offset 0, but they begin at 5"):
         _plan(reader, start)
-    moved, nothing = _plan(assigned.reader(failOnDataLoss="false"), start)
-    assert nothing == {}
+    moved, gone = _plan(assigned.reader(failOnDataLoss="false"), start)
+    assert gone == {0: 5}
     assert _plan(reader, moved)[1] == {0: 2}
 
 
@@ -220,15 +212,6 @@ def test_consumer_offsets_are_read_and_no_group_is_left_by_it(assigned: Assigned
     groups = {group.group_id for group in admin.list_consumer_groups().result().valid}
     assert f"app-{name}" in groups
     assert not {"kafka-assigned", "kafka-clamped"} & groups
-
-
-def test_a_broker_without_groups_is_named_and_gets_no_topic_by_it(tmp_path: Path) -> None:
-    eager = kafka.SETTINGS + "auto.create.topics.enable=true\n"  # as brokers come
-    with OwnBroker(tmp_path, eager) as broker:
-        config = {"bootstrap.servers": broker.bootstrap, "allow.auto.create.topics": False}
-        with pytest.raises(TopicMissing, match=r"'__consumer_offsets'.*first consumer group"):
-            topic_ids({"bootstrap.servers": broker.bootstrap}, [CONSUMER_OFFSETS])
-        assert CONSUMER_OFFSETS not in AdminClient(config).list_topics(timeout=30).topics
 
 
 CLAMPED = {"subscribe": "t,u", "maxLead": "10 seconds"}

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from labs import until
+from labs import DEADLINE, until
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
@@ -75,7 +76,18 @@ def test_it_gives_the_columns_and_values_of_the_native_source(clamped: Clamped) 
     for side in (0, 1):
         for partition in (0, 1):
             clamped.write(side, *range(10), partition=partition)
-    clamped.require_as_native(40, most=8)
+    own, native = clamped.rows(maxOffsetsPerTrigger="8"), clamped.rows("kafka")
+    schemas = [[(f.name, f.dataType) for f in rows.schema] for rows in (own, native)]
+    assert schemas[0] == schemas[1]
+    found = []
+    for rows, name in ((own, "own"), (native, "native")):
+        clamped.start(rows, name, once=True).awaitTermination(DEADLINE)
+        found.append(Counter(row for batch in clamped.batches for row in batch))
+        if name == "own":
+            assert max(map(len, clamped.batches)) <= 8
+        clamped.batches.clear()
+    assert found[0] == found[1]
+    assert sum(found[0].values()) == 40
 
 
 def test_a_leader_waits_across_a_restart_too_and_heartbeats_release_it(clamped: Clamped) -> None:

@@ -175,7 +175,7 @@ def test_bad_records_cover_every_reason() -> None:
 # --- shares and shapes ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.2, 1.0])
+@pytest.mark.parametrize("share", [0.01, 1.0])
 def test_shares_are_what_they_say(share: float) -> None:
     n, five_sigma = 50_000, 5 * (50_000 * share * (1 - share)) ** 0.5
 

@@ -11,13 +11,6 @@ SHOWN = 5
 """The number of events of each anomaly shown in the text of a verdict."""
 
 
-def require_columns(frame: pd.DataFrame, columns: Sequence[str], what: str) -> None:
-    """Raise ValueError where a column is missing."""
-    missing = [column for column in columns if column not in frame]
-    if missing:
-        raise ValueError(f"{what} needs {missing}, and has {list(frame.columns)}")
-
-
 class Compared(NamedTuple):
     """Rows that were expected and weren't found, or the reverse; with other contents; twice."""
 
