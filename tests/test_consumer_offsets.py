@@ -25,7 +25,7 @@ from test_group_records import (
 
 from workbook.sources.consumer_offsets import rows_of
 from workbook.streams.events.binary import Cut
-from workbook.streams.events.client_details import Assignment, ClientDetails, from_json, to_json
+from workbook.streams.events.client_details import Assignment, ClientDetails
 from workbook.streams.events.group_records import (
     OffsetCommit,
     UnknownVersion,
@@ -171,7 +171,7 @@ def test_a_classic_group_s_details() -> None:
     (member,) = details.members
     assert (member.client_id, member.host, member.topics) == ("shop", "/10.0.0.1", ("a", "b"))
     assert member.assigned == (Assignment("a", (0, 3)),)
-    assert from_json(to_json(details)) == details
+    assert msgspec.json.decode(msgspec.json.encode(details), type=ClientDetails) == details
 
 
 def test_a_group_of_the_new_protocol_is_put_together_from_its_records() -> None:

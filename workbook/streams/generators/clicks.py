@@ -51,10 +51,7 @@ SPOILED: Kinds = (
     (Reason.MALFORMED, lambda key, click: (key, encode(click) + b"}")),
     (Reason.MALFORMED, lambda key, click: (key, b"[" + encode(click) + b"]")),
     (Reason.MISSING, without("name")),
-    (
-        Reason.MISSING,
-        lambda key, click: (key, encode(click | {"timestamp": str(click["timestamp"])})),
-    ),
+    (Reason.MISSING, changed(timestamp="now")),
     (Reason.UNKNOWN_TYPE, changed(click_type="Scroll")),
     (Reason.NEGATIVE, changed()),
     (Reason.FUTURE, changed()),
@@ -109,11 +106,8 @@ class ClickStream(PacedStream):
     def _messages(self, ids: Ints, facts: Facts) -> Messages:
         at, name = self._visitor(ids), self._name(ids)
         browsers, tabs, keys = (each[at].tolist() for each in _visitors(self.seed, self.visitors))
-        kinds, names, times = (
-            _KINDS[name].tolist(),
-            _NAMES[name].tolist(),
-            facts["timestamp"].tolist(),
-        )
+        kinds, names = _KINDS[name].tolist(), _NAMES[name].tolist()
+        times = facts["timestamp"].tolist()
         return keys, map(Click, ids.tolist(), kinds, names, times, browsers, tabs)
 
     def _sent(self, first: int, last: int) -> tuple[Ints, Ints]:
@@ -161,11 +155,8 @@ def _visitors(seed: int, visitors: int) -> tuple[npt.NDArray[np.object_], ...]:
     ids = np.arange(visitors)
     browsers = np.array(BROWSERS, object)[hashed(seed, "browser", ids) % len(BROWSERS)]
     tabs = [f"tab-{v:05d}" if h % 10 else None for v, h in enumerate(hashed(seed, "tab", ids))]
-    return (
-        browsers,
-        np.array(tabs, object),
-        np.array([tab and tab.encode() for tab in tabs], object),
-    )
+    keys = [tab and tab.encode() for tab in tabs]
+    return browsers, np.array(tabs, object), np.array(keys, object)
 
 
 @lru_cache(maxsize=8)
