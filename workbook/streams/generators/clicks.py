@@ -16,7 +16,6 @@ from workbook.streams.generators.streams import (
     Kinds,
     Messages,
     PacedStream,
-    RateCurve,
     changed,
     encode,
     hashed,
@@ -66,11 +65,10 @@ The last two are spoiled by their timestamp alone.
 class ClickStream(PacedStream):
     """An endless, repeatable stream of clicks; event ids count from 0.
 
-    ``rate`` is in events per virtual second, on average outside gaps; ``daily``,
-    ``gap_every_s`` and ``gap_s`` shape it (see RateCurve). Of the good events, ``late_share`` carry
-    an event time 1 to ``late_by_ms`` before their arrival, and ``duplicate_share`` are sent once
-    more, 1 to 100 events later. A visitor's tab, the key, stays on one of the ``partitions``: the
-    one that Kafka's Java client chooses (murmur2). Visitors without a tab are spread over all.
+    Of the good events, ``late_share`` carry an event time 1 to ``late_by_ms`` before their arrival,
+    and ``duplicate_share`` are sent once more, 1 to 100 events later. A visitor's tab, the key,
+    stays on one of the ``partitions``: the one that Kafka's Java client chooses (murmur2). Visitors
+    without a tab are spread over all.
 
     Facts: event_id, partition, arrival and timestamp (ms), reason (None when good), duplicate
     (bool), click_type (as generated, also where the message is bad). Duplicates are with the ids
@@ -82,15 +80,8 @@ class ClickStream(PacedStream):
 
     visitors: int = 1000
     daily: float = 0.5
-    gap_every_s: float = 0.0
-    gap_s: float = 0.0
     late_share: float = 0.0
     late_by_ms: int = 30_000
-
-    @property
-    def curve(self) -> RateCurve:
-        """Return the number of events per virtual second, over time."""
-        return RateCurve(self.rate, self.daily, self.gap_every_s, self.gap_s)
 
     def _facts(self, places: Ints, ids: Ints) -> Facts:
         return {
