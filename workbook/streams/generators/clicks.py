@@ -60,6 +60,8 @@ SPOILED: Kinds = (
 The last two are spoiled by their timestamp alone.
 """
 
+NEGATIVE, FUTURE = len(SPOILED) - 2, len(SPOILED) - 1
+
 
 @dataclass(frozen=True, slots=True)
 class ClickStream(PacedStream):
@@ -119,10 +121,8 @@ class ClickStream(PacedStream):
         delays = 1 + self._hash("delay", ids) % self.late_by_ms
         late = (self._draw("late", ids) < self.late_share) & (kinds == -1)
         times = np.where(late, times - delays, times)
-        future = times + MAX_AHEAD_MS + 1 + delays
-        negative = -1 - delays
-        by_kind = [kinds == _kind(Reason.FUTURE), kinds == _kind(Reason.NEGATIVE)]
-        return np.select(by_kind, [future, negative], times)
+        times = np.where(kinds == FUTURE, times + MAX_AHEAD_MS + 1 + delays, times)
+        return np.where(kinds == NEGATIVE, -1 - delays, times)
 
     def _partitions(self, ids: Ints) -> npt.NDArray[np.int32]:
         of_key = _partitions(self.seed, self.visitors, self.partitions)[self._visitor(ids)]
@@ -134,10 +134,6 @@ class ClickStream(PacedStream):
 
     def _visitor(self, ids: Ints) -> Ints:
         return self._hash("visitor", ids) % self.visitors
-
-
-def _kind(reason: Reason) -> int:
-    return next(kind for kind, (r, _) in enumerate(SPOILED) if r is reason)
 
 
 @lru_cache(maxsize=8)

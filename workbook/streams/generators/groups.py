@@ -86,14 +86,8 @@ class GroupWorkload:
 
     def _commit(self, draw: random.Random, name: str, kind: str, client: Any) -> None:
         chosen = draw.sample(range(self.partitions), draw.randint(1, self.partitions))
-        places = [
-            TopicPartition(
-                self.topic,
-                partition,
-                self._committed.get((name, partition), 0) + draw.randint(1, 9),
-            )
-            for partition in chosen
-        ]
+        known = {partition: self._committed.get((name, partition), 0) for partition in chosen}
+        places = [TopicPartition(self.topic, n, at + draw.randint(1, 9)) for n, at in known.items()]
         if kind == "transactions":
             if not self._in_transaction(client, name, places, aborts=draw.random() < 0.3):
                 return

@@ -52,11 +52,7 @@ class MergeVerdict(Findings):
 
     @property
     def headline(self) -> str:
-        """Return the verdict in a line."""
-        return self._headline()
-
-    def _headline(self) -> str:
-        return f"{super()._headline()}: {self.expected:,} visits, {self.emitted:,} merged messages"
+        return f"{self.expected:,} visits, {self.emitted:,} merged messages"
 
 
 class MergeLedger:

@@ -78,7 +78,7 @@ class SecondsVerdict(Findings):
         columns = ["second", "expected", "emitted", "last", "meaning"]
         return wrong[columns].assign(second=times).rename(columns={"second": "second (UTC)"})
 
-    def _headline(self) -> str:
+    def _title(self) -> str:
         right, total = len(self.seconds) - len(self._wrong), len(self.seconds)
         which = f"The other {right} of {total}" if right < total else f"All {total}"
         adds = f" A reader that adds up: {len(self.missing):,} lost." if right < total else ""

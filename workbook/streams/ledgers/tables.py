@@ -36,9 +36,9 @@ class TableVerdict(Findings):
     expected: int
     observed: int
 
-    def _headline(self) -> str:
-        held = f"{self.expected:,} positions held, {self.observed:,} in the table"
-        return f"{super()._headline()}: {held}"
+    @property
+    def headline(self) -> str:
+        return f"{self.expected:,} positions held, {self.observed:,} in the table"
 
 
 class TableLedger:
