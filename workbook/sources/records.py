@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import or_
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
@@ -15,9 +15,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.errors import Rejected
-from workbook.kafka.dead_letters import DeadLetters
 from workbook.streams.events.clicks import MAX_AHEAD_MS
 from workbook.streams.events.fields import Event, columns
+
+if TYPE_CHECKING:
+    from workbook.kafka.dead_letters import DeadLetters
 
 RECORD_SCHEMA = (
     "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, arrival TIMESTAMP"
@@ -72,7 +74,7 @@ class Format:
     def parse(
         self,
         raw: DataFrame,
-        dead_letters: DeadLetters | None = None,
+        dead_letters: "DeadLetters | None" = None,
         fields: Sequence[str] = (),
         then: Then | None = None,
     ) -> DataFrame:
@@ -130,7 +132,7 @@ def _decoder(events: tuple[type[Event], ...]) -> Callable[[Any], Any]:
 
 
 def _marked(
-    batch: pa.RecordBatch, form: Format, dead_letters: DeadLetters | None, fields: Sequence[str]
+    batch: pa.RecordBatch, form: Format, dead_letters: "DeadLetters | None", fields: Sequence[str]
 ) -> pa.RecordBatch:
     """Convert a batch of records to one of ``fields``."""
     events, reasons = _read(batch, form)

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructType
 
-from workbook.kafka.dead_letters import DeadLetters
 from workbook.pipelines.event_time_merge.columns import (
     SUMS,
     TABLES,
@@ -20,6 +19,9 @@ from workbook.sources.formats import VISITS
 from workbook.sources.records import Then
 from workbook.streams.events.merged import STARTS
 from workbook.tables.packing import PACKED, packing, stateful, unpack
+
+if TYPE_CHECKING:
+    from workbook.kafka.dead_letters import DeadLetters
 
 DEFAULT = Limits()
 
@@ -39,7 +41,7 @@ RESULT = (
 
 def merged_visits(
     raw: DataFrame,
-    dead_letters: DeadLetters | None,
+    dead_letters: "DeadLetters | None",
     topics: Sequence[str],
     partitions: int,
     limits: Limits = DEFAULT,
