@@ -9,6 +9,11 @@ from workbook.streams.events.merged import Merged
 from workbook.streams.events.visits import Heartbeat, TrackingMessage, VisitMessage
 
 
+def lacks_a_visit(visit: Merged) -> bool:
+    """Whether it's an order without tracking messages, and no later part of a visit."""
+    return not visit.tracking and not visit.fragment
+
+
 class MergeByHand:
     """Merges the messages of one partition of both topics: take a batch, then emit."""
 
@@ -35,7 +40,8 @@ class MergeByHand:
 
     def due(self, visit: Merged) -> int:
         """The event time which the clock must have passed for the visit to be complete."""
-        return min(visit.newest + self.limits.timeout, visit.oldest + self.limits.max_age)
+        oldest = min(message.timestamp for message in visit.messages)
+        return min(visit.newest + self.limits.timeout, oldest + self.limits.max_age)
 
     def whole(self, ssid: str) -> Merged:
         """Return what is open of an ssid, by event time."""

@@ -94,27 +94,6 @@ class Secured:
             "ssl.ca.location": str(self.folder / "ca.pem"),
         }
 
-    def certificate(self, user: str) -> dict[str, str]:
-        """A user's settings for confluent-kafka: a client certificate."""
-        return {
-            "bootstrap.servers": self.at["tls"],
-            "security.protocol": "SSL",
-            "ssl.ca.location": str(self.folder / "ca.pem"),
-            "ssl.certificate.location": str(self.folder / f"{user}.pem"),
-            "ssl.key.location": str(self.folder / f"{user}.key"),
-        }
-
-    def variables(self, user: str, listener: str = "scram") -> dict[str, str]:
-        """A user's settings for the workbook, by the single variables: a password."""
-        return {
-            "KAFKA_BOOTSTRAP_SERVERS": self.at[listener],
-            "KAFKA_SECURITY_PROTOCOL": "SASL_SSL",
-            "KAFKA_SASL_MECHANISM": "SCRAM-SHA-512",
-            "KAFKA_SASL_USERNAME": user,
-            "KAFKA_SASL_PASSWORD": USERS[user],
-            "KAFKA_SSL_CA_LOCATION": str(self.folder / "ca.pem"),
-        }
-
     @property
     def admin(self) -> AdminClient:
         """A client that may do everything."""

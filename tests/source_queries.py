@@ -1,13 +1,11 @@
 """Queries on a source of ours, and what their micro-batches gave."""
 
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
-from labs import DEADLINE
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
@@ -48,19 +46,6 @@ class Queries:
         query = writer.foreachBatch(keep).start()
         self.ends.append(query.stop)
         return query
-
-    def require_as_native(self, count: int, most: int) -> None:
-        """Require the columns and the rows of Spark's own source, ``most`` in a micro-batch."""
-        own, native = self.rows(maxOffsetsPerTrigger=str(most)), self.rows("kafka")
-        schemas = [[(f.name, f.dataType) for f in rows.schema] for rows in (own, native)]
-        assert schemas[0] == schemas[1]
-        self.start(own, once=True).awaitTermination(DEADLINE)
-        found, self.batches = self.batches, []
-        assert max(map(len, found)) <= most
-        self.start(native, "native", once=True).awaitTermination(DEADLINE)
-        rows = [Counter(row for batch in each for row in batch) for each in (found, self.batches)]
-        assert rows[0] == rows[1]
-        assert sum(rows[0].values()) == count
 
     def delete_before(self, offset: int) -> None:
         """Delete the first topic's records before an offset of partition 0."""

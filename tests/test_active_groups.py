@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pandas as pd
 import pytest
 from brokers import commit as commit_offset
@@ -23,7 +24,7 @@ from workbook.sinks.windowed_store import WindowedStore
 from workbook.sources.consumer_offsets import decode
 from workbook.sources.kafka import assigned_stream
 from workbook.spark.runner import OnPoint, start_query
-from workbook.streams.events.client_details import from_json
+from workbook.streams.events.client_details import ClientDetails
 from workbook.streams.generators.groups import GroupWorkload
 from workbook.streams.ledgers.groups import judge
 from workbook.systems.active_groups import ActiveGroups
@@ -54,7 +55,10 @@ class Table:
         row = self.store.get(group)
         if row is None or row["details"] is None:
             return None
-        return [member.client_id for member in from_json(row["details"]).members]
+        return [
+            member.client_id
+            for member in msgspec.json.decode(row["details"], type=ClientDetails).members
+        ]
 
 
 def observed_in(store: Store, prefix: str) -> pd.DataFrame:

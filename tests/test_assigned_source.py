@@ -7,21 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from brokers import OwnBroker, commit
-from compacting import roll, wait_until_compacted
+from brokers import commit
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewPartitions
-from labs import DEADLINE, until
-from pyspark.errors import StreamingQueryException
+from labs import until
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from source_queries import Queries
 
-from workbook.errors import TopicMissing
+from workbook.errors import RecordsLost
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
-from workbook.kafka.require import topic_ids
 from workbook.sources.assigned import (
     PER_TASK,
     AssignedKafka,
@@ -34,10 +31,8 @@ from workbook.sources.assigned import (
 from workbook.sources.bounds import begins_of
 from workbook.sources.clamped import ClampedKafka
 from workbook.sources.kafka import assigned_stream
-from workbook.sources.kafka_reader import Range
 from workbook.spark.progress import _offsets
-from workbook.stack import kafka
-from workbook.topics import CONSUMER_OFFSETS, Topic, new_compacted_topic
+from workbook.topics import CONSUMER_OFFSETS, Topic
 
 ALL = ReadAllAvailable()
 
@@ -80,12 +75,6 @@ def assigned(
     made.close()
 
 
-def test_it_gives_the_columns_and_values_of_the_native_source(assigned: Assigned) -> None:
-    for partition in range(3):
-        assigned.write(*"abcdefgh", partition=partition)
-    assigned.require_as_native(24, most=10)
-
-
 def test_a_restart_goes_on_where_it_was(assigned: Assigned) -> None:
     assigned.write("a", "b")
     query = assigned.start(assigned.rows())
@@ -124,8 +113,8 @@ def _plan(
     """Return where a micro-batch ends, and how many offsets it reads of each partition."""
     end = reader.latestOffset(start, ALL if most is None else ReadMaxRows(most))
     tasks = reader.partitions(start, end)
-    ranges = [each for task in tasks for each in task.ranges]  # type: ignore[attr-defined]
-    return end, {each.partition: each.end - each.begin for each in ranges}
+    parts = [each for task in tasks for each in task.ranges.items()]  # type: ignore[attr-defined]
+    return end, {number: end - begin for number, (begin, end) in parts}
 
 
 @pytest.mark.parametrize(("starting", "read"), [("latest", {0: 1}), ("earliest", {0: 2})])
@@ -143,15 +132,6 @@ def test_where_it_begins_is_kept_before_a_record_is_read(
     assert _plan(again, kept)[1] == read
 
 
-def test_offsets_to_start_from(assigned: Assigned) -> None:
-    assigned.write("a", "b", "c")
-    assigned.write("d", partition=1)
-    chosen = json.dumps({assigned.name: {"0": 2, "1": -2, "2": -1}})
-    query = assigned.start(assigned.rows(startingOffsets=chosen), once=True)
-    query.awaitTermination(DEADLINE)
-    assert assigned.read(query) == ["c", "d"]
-
-
 def test_what_comes_later_is_not_available_now(assigned: Assigned) -> None:
     assigned.write("a", "b")
     reader = assigned.reader()
@@ -166,32 +146,16 @@ def test_what_comes_later_is_not_available_now(assigned: Assigned) -> None:
 # --- what is missing in between, or hidden ----------------------------------------------------
 
 
-def test_what_compaction_has_left_is_read(assigned: Assigned) -> None:
-    kept = new_compacted_topic("positions", "assigned", 2, soon=True)
-    assigned.broker.create(kept)
-    assigned.topics = [kept.name]
-    assigned.write(*map(str, range(20)))  # all of one key
-    config = assigned.broker.client_config()
-    wait_until_compacted(config, kept.name, roll(config, kept.name))
-    began = time.monotonic()
-    query = assigned.start(assigned.rows(), once=True)
-    query.awaitTermination(DEADLINE)
-    assert assigned.read(query) == ["19"]
-    assert time.monotonic() - began < 60  # it doesn't wait for the records that are gone
-
-
 def test_records_that_are_gone_end_the_query_or_are_left_out(assigned: Assigned) -> None:
-    assigned.write(*"abc")
-    query = assigned.start(assigned.rows())
-    assigned.read(query)
-    query.stop()
-    assigned.write(*"defg")
+    assigned.write(*"abcdefg")
+    reader = assigned.reader()
+    start = _begin(reader)
     assigned.delete_before(5)
-    strict = assigned.start(assigned.rows())
-    with pytest.raises(StreamingQueryException, match=r"from offset 3, but they begin at 5"):
-        strict.awaitTermination(DEADLINE)
-    relaxed = assigned.start(assigned.rows(failOnDataLoss="false"))
-    assert assigned.read(relaxed) == [*"abcfg"]
+    with pytest.raises(RecordsLost, match=r"from offset 0, but they begin at 5"):
+        _plan(reader, start)
+    moved, gone = _plan(assigned.reader(failOnDataLoss="false"), start)
+    assert gone == {0: 5}
+    assert _plan(reader, moved)[1] == {0: 2}
 
 
 def test_records_deleted_between_plan_and_read_are_left_out(assigned: Assigned) -> None:
@@ -205,43 +169,28 @@ def test_records_deleted_between_plan_and_read_are_left_out(assigned: Assigned) 
     assert sorted(found) == [b"e", b"f", b"g"]
 
 
-COMMITTED = {"kafka.isolation.level": "read_committed"}
-
-
-def _transactional(assigned: Assigned) -> Producer:
+def test_an_open_transaction_hides_records_and_an_aborted_one_has_none(assigned: Assigned) -> None:
     settings = {"transactional.id": f"of-{assigned.name}", "log_level": 0}
     producer = Producer({**assigned.broker.client_config(), **settings})
     producer.init_transactions(60)
-    return producer
-
-
-def test_an_open_transaction_hides_records_and_nobody_waits_for_them(assigned: Assigned) -> None:
-    producer = _transactional(assigned)
-    assigned.write("a")
-    query = assigned.start(assigned.rows(**COMMITTED))
-    producer.begin_transaction()
-    producer.produce(assigned.name, b"b", b"key", 0)
-    producer.flush()
-    assigned.write("c")  # behind the open transaction
-    assigned.write("d", partition=1)
-    began = time.monotonic()
-    assert assigned.read(query) == ["a", "d"]
-    assert time.monotonic() - began < 30
-    producer.commit_transaction(60)
-    until(lambda: assigned.read(query) == [*"abcd"], "what was committed")
-
-
-def test_what_an_aborted_transaction_wrote_is_never_read(assigned: Assigned) -> None:
-    producer = _transactional(assigned)
-    query = assigned.start(assigned.rows(**COMMITTED))
-    for value, ends in (("a", True), ("b", False), ("c", True), ("d", False)):
+    query = assigned.start(assigned.rows(**{"kafka.isolation.level": "read_committed"}))
+    for value, end in (
+        ("a", producer.commit_transaction),
+        ("b", producer.abort_transaction),
+        ("c", None),
+    ):
         producer.begin_transaction()
         producer.produce(assigned.name, value.encode(), b"key", 0)
         producer.flush()  # or an abort would throw it away
-        (producer.commit_transaction if ends else producer.abort_transaction)(60)
-    until(lambda: assigned.read(query) == ["a", "c"], "both transactions")
-    assigned.write("e")
-    until(lambda: assigned.read(query) == ["a", "c", "e"], "the record after them")
+        if end:
+            end(60)
+    assigned.write("d")  # behind the open transaction
+    assigned.write("e", partition=1)
+    began = time.monotonic()
+    until(lambda: assigned.read(query) == ["a", "e"], "what was committed")
+    assert time.monotonic() - began < 30
+    producer.commit_transaction(60)
+    until(lambda: assigned.read(query) == [*"acde"], "the rest")
 
 
 # --- the topic of the groups ------------------------------------------------------------------
@@ -263,15 +212,6 @@ def test_consumer_offsets_are_read_and_no_group_is_left_by_it(assigned: Assigned
     groups = {group.group_id for group in admin.list_consumer_groups().result().valid}
     assert f"app-{name}" in groups
     assert not {"kafka-assigned", "kafka-clamped"} & groups
-
-
-def test_a_broker_without_groups_is_named_and_gets_no_topic_by_it(tmp_path: Path) -> None:
-    eager = kafka.SETTINGS + "auto.create.topics.enable=true\n"  # as brokers come
-    with OwnBroker(tmp_path, eager) as broker:
-        config = {"bootstrap.servers": broker.bootstrap, "allow.auto.create.topics": False}
-        with pytest.raises(TopicMissing, match=r"'__consumer_offsets'.*first consumer group"):
-            topic_ids({"bootstrap.servers": broker.bootstrap}, [CONSUMER_OFFSETS])
-        assert CONSUMER_OFFSETS not in AdminClient(config).list_topics(timeout=30).topics
 
 
 CLAMPED = {"subscribe": "t,u", "maxLead": "10 seconds"}
@@ -311,7 +251,9 @@ def test_options_that_make_no_sense(source: Any, options: dict[str, str], says: 
     ],
 )
 def test_offsets_that_make_no_sense(offsets: str) -> None:
-    bounds = {(topic, number): (0, 8) for topic in "AB" for number in (0, 1)}
+    bounds = {(topic, number): (1, 8) for topic in "AB" for number in (0, 1)}
+    given = '{"A":{"0":2,"1":-2},"B":{"0":-1,"1":8}}'
+    assert begins_of(given, "AB", bounds) == {"A": {"0": 2, "1": 1}, "B": {"0": 8, "1": 8}}
     with pytest.raises(ValueError, match=r"Expected .*startingOffsets"):
         begins_of(offsets, "AB", bounds)
 
@@ -319,28 +261,21 @@ def test_offsets_that_make_no_sense(offsets: str) -> None:
 # --- shares -----------------------------------------------------------------------------------
 
 
-def test_a_partition_that_has_less_leaves_its_share_to_the_others() -> None:
+def test_a_partition_that_has_less_leaves_its_share_to_the_others_and_none_starves() -> None:
     assert shared({"0": 3, "1": 0}, {"0": 9, "1": 0}, None) == {"0": 9, "1": 0}
     assert shared({"0": 3, "1": 0}, {"0": 9, "1": 4}, 10) == {"0": 9, "1": 4}
     ends = shared({"0": 0, "1": 50, "2": 0}, {"0": 1000, "1": 60, "2": 500}, 300)
     assert ends == {"0": 145, "1": 60, "2": 145}
-
-
-def test_with_fewer_offsets_than_partitions_none_starves() -> None:
     begins = {str(number): 0 for number in range(5)}
     assert shared(begins, dict.fromkeys(begins, 7), 2) == dict.fromkeys(begins, 1)
 
 
-def _ranges(*sizes: int) -> list[Range]:
-    return [Range("t", number, 100, 100 + size) for number, size in enumerate(sizes)]
+def test_small_ranges_are_one_task_and_large_ones_are_spread_evenly() -> None:
+    def ranges(*sizes: int) -> dict[int, tuple[int, int]]:
+        return {number: (100, 100 + size) for number, size in enumerate(sizes)}
 
-
-def test_small_ranges_are_one_task_however_many_they_are() -> None:
-    [only] = in_tasks(_ranges(*[3] * 50), 8)
+    [only] = in_tasks(ranges(*[3] * 50), 8)
     assert len(only) == 50
-    assert in_tasks([], 8) == []
-
-
-def test_large_ranges_are_spread_evenly() -> None:
-    parts = in_tasks(_ranges(*(n * PER_TASK for n in (1, 5, 1, 1, 2))), 2)
-    assert [sum(each.end - each.begin for each in part) for part in parts] == [50_000, 50_000]
+    assert in_tasks({}, 8) == []
+    parts = in_tasks(ranges(*(n * PER_TASK for n in (1, 5, 1, 1, 2))), 2)
+    assert [sum(e - b for b, e in part.values()) for part in parts] == [50_000, 50_000]

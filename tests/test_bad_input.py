@@ -340,13 +340,6 @@ def test_the_clicks_in_data_have_their_reasons() -> None:
         assert reason == record["reason"], record
 
 
-def test_the_positions_in_data_can_be_read() -> None:
-    for record in lines("positions.jsonl"):
-        value = record["value"]
-        read = Position.from_record(record["key"].encode(), value and value.encode())
-        assert read is None or read.to_json().decode() == value
-
-
 def test_the_fixed_records_tell_the_whole_story() -> None:
     table: dict[str, dict] = {}
     seen = set()
@@ -354,7 +347,10 @@ def test_the_fixed_records_tell_the_whole_story() -> None:
         assert record.keys() == {"offset", "key", "value"}
         assert record["offset"] == offset
         before = table.get(record["key"])
-        now = record["value"] and json.loads(record["value"])
+        value = record["value"]
+        read = Position.from_record(record["key"].encode(), value and value.encode())
+        assert (read and read.to_json().decode()) == value
+        now = value and json.loads(value)
         if now is None:
             seen.add("closed")
         elif before is None:

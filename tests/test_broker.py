@@ -2,7 +2,6 @@
 
 import time
 from concurrent.futures import Future
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,10 +22,6 @@ def named(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Broker:
     return kafka()
 
 
-def test_the_environment_names_the_broker(broker: Broker, named: Broker) -> None:
-    assert (named.bootstrap, named.ours) == (broker.bootstrap, False)
-
-
 def test_what_deletes_refuses_on_a_broker_that_the_lab_did_not_start(
     broker: Broker, named: Broker
 ) -> None:
@@ -35,13 +30,6 @@ def test_what_deletes_refuses_on_a_broker_that_the_lab_did_not_start(
     with pytest.raises(NotOurServer, match="Will not delete topics on 127"):
         named.delete([topic.name])
     broker.delete([topic.name])
-
-
-def test_creating_a_topic_twice_leaves_it_as_it_is(broker: Broker) -> None:
-    topic = new_topic("clicks", "test-broker", partitions=3)
-    broker.create(topic)
-    broker.create(replace(topic, partitions=5))
-    assert require_topic(broker.client_config(), topic.name) == 3
 
 
 def test_a_new_topic_is_there_once_its_partitions_answer(

@@ -41,7 +41,7 @@ def test_a_plan(one: Unread, other: Unread, taken: list[int]) -> None:
     assert plan([other, one], goes_on, LEAD) == taken[::-1]
 
 
-@pytest.mark.parametrize("seed", range(600))
+@pytest.mark.parametrize("seed", range(100))
 def test_two_streams_are_never_further_apart_and_never_stall(seed: int) -> None:
     draw = random.Random(seed)
     logs = [_log(draw) for _ in range(2)]

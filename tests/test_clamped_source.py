@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,11 +13,12 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from labs import until
+from labs import DEADLINE, until
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
+from pyspark.sql.types import StructType
 from source_queries import Queries
 
 from workbook.errors import BrokerUnreachable, RecordsLost, TopicMissing
@@ -74,7 +76,18 @@ def test_it_gives_the_columns_and_values_of_the_native_source(clamped: Clamped) 
     for side in (0, 1):
         for partition in (0, 1):
             clamped.write(side, *range(10), partition=partition)
-    clamped.require_as_native(40, most=8)
+    own, native = clamped.rows(maxOffsetsPerTrigger="8"), clamped.rows("kafka")
+    schemas = [[(f.name, f.dataType) for f in rows.schema] for rows in (own, native)]
+    assert schemas[0] == schemas[1]
+    found = []
+    for rows, name in ((own, "own"), (native, "native")):
+        clamped.start(rows, name, once=True).awaitTermination(DEADLINE)
+        found.append(Counter(row for batch in clamped.batches for row in batch))
+        if name == "own":
+            assert max(map(len, clamped.batches)) <= 8
+        clamped.batches.clear()
+    assert found[0] == found[1]
+    assert sum(found[0].values()) == 40
 
 
 def test_a_leader_waits_across_a_restart_too_and_heartbeats_release_it(clamped: Clamped) -> None:
@@ -103,30 +116,6 @@ def test_each_partition_stops_before_the_first_record_that_leads_its_own(clamped
     assert clamped.read(query) == ([1, 3, 9, 12, 100], [3, 4, 5])
     clamped.write(1, 95, partition=1)
     assert clamped.read(query) == ([1, 3, 9, 12, *range(100, 106)], [3, 4, 5, 95])
-
-
-def test_a_time_far_ahead_is_read_and_does_not_count(clamped: Clamped) -> None:
-    far = 3600 + 1800
-    clamped.write(0, 1, far, 2, 30)
-    clamped.write(1, 3, far)
-    query = clamped.start(clamped.rows())
-    assert clamped.read(query) == ([1, 2, far], [3, far])
-
-
-@pytest.mark.slow  # test_event_time_merge has it, and below it stands without Spark
-def test_an_idle_partition_holds_nobody_back(clamped: Clamped) -> None:
-    clamped.write(0, *range(100))
-    clamped.write(1, 0)
-    query = clamped.start(clamped.rows(idleTimeout="15 seconds"))
-    assert clamped.read(query)[0] == list(range(11))
-    deadline = time.monotonic() + 60
-    while len(clamped.read(query)[0]) < 100:
-        assert time.monotonic() < deadline
-    query.stop()
-    clamped.batches.clear()
-    clamped.write(0, 200)
-    again = clamped.start(clamped.rows(idleTimeout="1 hour"))
-    assert clamped.read(again) == ([], [])  # nothing counts as idle before it was looked at
 
 
 def test_what_is_available_now_is_read_and_then_it_ends(clamped: Clamped) -> None:
@@ -198,27 +187,24 @@ def test_while_the_broker_is_away_nobody_becomes_idle(
     assert log.latestOffset(found, ALL)["offsets"][name]["0"] == 3, "it's idle now"
 
 
-def test_topics_of_unequal_partitions_are_refused(
+def test_a_time_far_ahead_is_read_and_does_not_count_and_a_rule_of_your_own_decides(
     clamped: Clamped, topic: Callable[..., Topic]
 ) -> None:
-    clamped.topics = [clamped.topics[0], topic("single").name]
-    query = clamped.start(clamped.rows())
-    with pytest.raises(StreamingQueryException, match=r"same number of partitions.*2 and 1"):
-        query.awaitTermination(60)
-
-
-def test_a_rule_of_your_own_decides(clamped: Clamped) -> None:
     class Unclamped(ClampedKafka):
         rule = staticmethod(lambda own, other, max_lead: True)
 
-        @classmethod
-        def name(cls) -> str:
-            return "kafka-unclamped"
-
-    clamped.spark.dataSource.register(Unclamped)
-    clamped.write(0, *range(100))
-    query = clamped.start(clamped.rows("kafka-unclamped", maxLead="1 second"))
-    assert clamped.read(query) == (list(range(100)), [])
+    clamped.write(0, 1, 5400, 2, 30)
+    clamped.write(1, 3, 5400)
+    log = clamped.log()
+    found = log.latestOffset(log.initialOffset(), ALL)["offsets"]
+    assert [of["0"] for of in found.values()] == [3, 2]
+    free = Unclamped({**clamped.options(), **clamped.more}).streamReader(StructType())
+    clamped.ends.append(free.stop)
+    found = free.latestOffset(free.initialOffset(), ALL)["offsets"]
+    assert [of["0"] for of in found.values()] == [4, 2]
+    single = clamped.log(subscribe=f"{clamped.topics[0]},{topic('single').name}")
+    with pytest.raises(ValueError, match=r"same number of partitions.*2 and 1"):
+        single.initialOffset()
 
 
 def test_the_first_batch_that_failed_is_read_again_from_where_it_began(clamped: Clamped) -> None:
@@ -291,7 +277,7 @@ def test_a_silent_partition_is_waited_for_and_the_other_is_not_read_without_boun
     given = {"kafka.bootstrap.servers": "-", "subscribe": "a,b", "maxLead": "1 second"}
     log, client = ClampedReader(ClampSettings(given), goes_on), OnePartitionSilent(clock, "a")
     places = {("a", 0): (0, 10**9), ("b", 0): (0, 5)}
-    log._bounds = SimpleNamespace(ask=lambda: places, reader=client)  # type: ignore[assignment]
+    log.ask, log._client = lambda: places, client  # type: ignore
     start = {"offsets": {"a": {"0": 0}, "b": {"0": 0}}, "tops": {"a": {}, "b": {}}}
     with pytest.raises(BrokerUnreachable, match="partition 0 of b"):
         log.latestOffset(start, ReadMaxRows(2_000))

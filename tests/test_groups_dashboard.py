@@ -106,15 +106,6 @@ def test_the_broker_is_asked_with_the_highest_commit_of_each_partition(world: Wo
     assert world.ends.wanted == {P: 9, ("orders", 1): 13}
 
 
-@pytest.mark.parametrize(("members", "state"), [(None, "unknown"), (0, "empty"), (1, "active")])
-def test_a_group_s_state_follows_its_members(world: World, members: int | None, state: str) -> None:
-    world.group("a", committed=90)
-    world.look()
-    world.group("a", members=members, committed=90)
-    [row] = world.look()
-    assert (row["state"], row["members"], row["lag"]) == (state, members or 0, 10)
-
-
 def test_a_quiet_group_is_idle_and_no_commit_is_of_the_future(world: World) -> None:
     world.group("former", committed=90)
     world.look()
@@ -135,18 +126,6 @@ def test_the_lag_on_a_denied_topic_is_unknown_and_the_rest_is_known(world: World
     [row] = world.look()
     assert row["lag"] == 10
     assert row["remarks"][0].startswith("The lag on a, b, c and 1 more is unknown: deleted")
-
-
-def test_a_commit_beyond_the_end_is_no_lag_of_nothing(world: World) -> None:
-    world.group("a", committed=90)
-    world.look()
-    world.ends.here = {P: 5}
-    [row] = world.look()
-    assert row["lag"] is row["seconds"] is None
-    assert row["remarks"][0].startswith("The lag on orders is unknown: deleted, recreated")
-    world.group("a", committed=5)
-    world.look()
-    assert [(row["lag"], row["remarks"]) for row in world.look()] == [(0, [])]
 
 
 def test_without_an_answer_the_rows_are_read_every_two_seconds(world: World) -> None:

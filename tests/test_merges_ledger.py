@@ -47,7 +47,7 @@ def test_all_is_well() -> None:
     verdict = judge(ALL)
     assert verdict.clean
     assert verdict.whole
-    assert verdict.headline == "✓ clean: 3 visits, 3 merged messages"
+    assert str(verdict).startswith("✓ clean: 3 visits, 3 merged messages")
 
 
 CASES: dict[str, tuple[Any, Any, dict[str, int]]] = {
@@ -125,11 +125,6 @@ def test_an_anomaly_is_named(case: str) -> None:
     for name in expected:
         assert MEANINGS[name] in str(verdict)
         assert escape(MEANINGS[name]) in verdict._repr_html_()
-
-
-def test_a_ledger_says_which_columns_it_needs() -> None:
-    with pytest.raises(ValueError, match="ssid"):
-        MergeLedger(pd.DataFrame({"type": [], "event_id": []}))
 
 
 def test_every_anomaly_has_a_case() -> None:

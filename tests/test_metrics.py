@@ -112,21 +112,6 @@ def test_a_failed_delivery_is_an_error_and_nothing_behind_it_is_committed() -> N
     assert bench.done == [1]
 
 
-def test_a_full_queue_is_waited_for_and_nothing_is_left_out() -> None:
-    bench = Bench(room=2)
-    bench.waits = lambda: bench.answer(int(bench.queue[0][0]))
-    bench.send(1, 2, 3, 4)
-    bench.producer.close()
-    assert bench.done == [1, 2, 3, 4]
-
-
-def test_a_metric_names_its_events_for_a_ledger_only() -> None:
-    bench, told = Bench(), Bench(with_events=True)
-    bench.send(1)
-    told.send(1)
-    assert (bench.sent, told.sent) == ([{}], [{EVENTS: b"4,5"}])
-
-
 # --- the reader -------------------------------------------------------------------------------
 
 NONSENSE: list[tuple[bytes | None, bytes | None]] = [

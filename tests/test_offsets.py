@@ -1,9 +1,7 @@
 """Where partitions begin and end, and how far a group has come."""
 
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import suppress
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
@@ -65,23 +63,26 @@ def test_a_committed_offset_does_not_wait_for_an_open_transaction(
 
 
 class Starting:
-    """An admin client whose broker answers with these errors first."""
+    """A consumer whose broker answers with these errors first."""
 
     errors: ClassVar[list[int]] = []
 
-    def list_offsets(self, wanted: dict[Any, Any], **rest: Any) -> dict[Any, Any]:
-        answer: Future[Any] = Future()
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.config = config
+
+    def offsets_for_times(self, places: list[TopicPartition], timeout: float) -> Any:
         if self.errors:
-            answer.set_exception(KafkaException(KafkaError(self.errors.pop(0))))
-        else:
-            answer.set_result(SimpleNamespace(offset=7))
-        return dict.fromkeys(wanted, answer)
+            raise KafkaException(KafkaError(self.errors.pop(0)))
+        return [TopicPartition(place.topic, place.partition, 7) for place in places]
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def test_a_partition_or_a_coordinator_that_is_starting_is_asked_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(offsets, "admin", lambda config: Starting())
+    monkeypatch.setattr(offsets, "Consumer", Starting)
     monkeypatch.setattr(offsets, "require_topic", lambda config, topic: 1)
     Starting.errors = [KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.COORDINATOR_LOAD_IN_PROGRESS]
     assert offsets.first_since({}, "clicks", 0) == {0: 7}

@@ -9,13 +9,12 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 from labs import until
 
-from workbook.errors import BrokerUnreachable, NoSuchStream, Rejected, TopicMissing
+from workbook.errors import BrokerUnreachable, NoSuchStream, TopicMissing
 from workbook.kafka import producer as producers
 from workbook.kafka.producer import HEADERS, DeliveringProducer, Delivery, Record, bounded
 from workbook.kafka.readers import read_all
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.ledgers.events import Ledger
 from workbook.streams.records import ClickProducer
 from workbook.streams.stream_producer import BackgroundStream, Sent, generate
 from workbook.topics import Topic, new_topic
@@ -35,19 +34,6 @@ def topic(broker: Any) -> Topic:
 def sent_to(broker: Any, topic: Topic) -> pd.DataFrame:
     """Every record of the topic, partition by partition."""
     return read_all(broker.client_config(), topic.name).rename(columns={"timestamp": "arrival"})
-
-
-def judged(records: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The clicks among the records, and the rejected with their reason."""
-    good, bad = [], []
-    for r in records.itertuples():
-        try:
-            click = Click.from_json(r.value, r.arrival)
-            good.append((click.event_id, click.timestamp, r.partition, r.offset))
-        except Rejected as rejected:
-            bad.append(rejected.reason)
-    columns = ["event_id", "timestamp", "partition", "offset"]
-    return pd.DataFrame(good, columns=columns), pd.DataFrame({"reason": bad})
 
 
 def test_a_stream_arrives_as_it_was_generated(broker: Any, topic: Topic) -> None:
@@ -103,22 +89,6 @@ def test_a_clock_ahead_of_the_real_one_and_too_few_partitions_are_refused(
     for stream, words in ((ahead, "ending_by"), (replace(STREAM, partitions=40), "has 4 part")):
         with pytest.raises(NoSuchStream, match=words):
             generate(broker.client_config(), topic.name, stream, 1000)
-
-
-def test_a_missing_topic_and_a_broker_that_is_down_are_named_within_ten_seconds(
-    broker: Any,
-) -> None:
-    config, nowhere = broker.client_config(), {"bootstrap.servers": "127.0.0.1:1"}
-    for send in (
-        lambda c: generate(c, "nowhere", STREAM, 10),
-        lambda c: ClickProducer(c, "nowhere"),
-    ):
-        with pytest.raises(TopicMissing, match="a topic 'nowhere'"):
-            send(config)
-        began = time.monotonic()
-        with pytest.raises(BrokerUnreachable, match=r"127\.0\.0\.1.*KAFKA_BOOTSTRAP_SERVERS"):
-            send(nowhere)
-        assert time.monotonic() - began < 10
 
 
 def test_records_the_broker_refuses_surface(broker: Any) -> None:
@@ -183,7 +153,7 @@ def test_single_clicks_say_where_they_landed(broker: Any, topic: Topic) -> None:
     assert set(records["key"]) == {b"tab-1", None}
 
 
-def test_the_ledger_names_the_partition_that_a_key_chooses(broker: Any, topic: Topic) -> None:
+def test_a_generator_names_the_partition_that_a_key_chooses(broker: Any, topic: Topic) -> None:
     count = 500
     clicks = STREAM.ending_by(int(time.time() * 1000), count).block(0, count).to_pandas()
     keyed = clicks.dropna(subset="key")
@@ -201,8 +171,8 @@ def test_visitors_keep_coming_until_they_are_stopped(broker: Any, topic: Topic) 
     visitors = BackgroundStream(broker.client_config(), topic.name, stream)
     until(lambda: visitors.sent.events > 500, "visitors")
     sent = visitors.stop()
-    observed, rejected = judged(sent_to(broker, topic))
-    assert Ledger(stream.expected(0, sent.events), once=False).judge(observed, rejected).clean
+    values = stream.block(0, sent.events)["value"].to_pylist()
+    assert sorted(map(str, sent_to(broker, topic)["value"])) == sorted(map(str, values))
 
 
 def test_visitors_of_a_cell_that_is_run_again_end_the_ones_before(broker: Any) -> None:

@@ -2,12 +2,10 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
-from collected import Collected
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from labs import until
 from pyspark.sql import SparkSession
@@ -24,9 +22,8 @@ from workbook.kafka.readers import (
     reread,
 )
 from workbook.sources.kafka import kafka_stream
-from workbook.sources.kafka_reader import KafkaReader, Range, Ranges
+from workbook.sources.kafka_reader import KafkaReader, Part
 from workbook.sources.options import Settings
-from workbook.spark.runner import start_query
 from workbook.topics import Topic, new_topic
 
 ARRIVAL = 1_700_000_000_000
@@ -84,18 +81,6 @@ def test_offsets_that_the_topic_does_not_have_are_skipped(broker: Any, topic: To
     assert list(reread(config, topic.name, {1: [7], 2: [0]})) == []
 
 
-def test_spark_reads_the_topic_as_a_stream(
-    broker: Any, spark: SparkSession, topic: Topic, tmp_path: Path
-) -> None:
-    assert read_all(broker.client_config(), topic.name).empty
-    send(broker, topic, 10)
-    collected = Collected("partition", "offset")
-    stream = kafka_stream(spark, broker, topic.name, max_per_batch=4)
-    with start_query(stream, [collected], tmp_path / "1") as running:
-        running.process_all()
-    assert sorted(int(row["value"]) for row in collected.rows.values()) == list(range(10))
-
-
 def test_a_group_goes_on_where_it_committed(broker: Any, topic: Topic) -> None:
     send(broker, topic, 4)
     assert len(drain(consumer(broker.client_config(), topic.name, "g-" + topic.name), 4)) == 4
@@ -131,7 +116,6 @@ def drain(reader: PatientConsumer, number: int, seconds: float = 20) -> list[byt
 READERS: dict[str, Callable[[SparkSession, str, str], Any]] = {
     "stream": lambda spark, servers, topic: kafka_stream(spark, Broker(servers), topic),
     "consumer": lambda spark, servers, topic: consumer(Broker(servers).client_config(), topic),
-    "read_all": lambda spark, servers, topic: read_all(Broker(servers).client_config(), topic),
 }
 
 
@@ -232,4 +216,4 @@ def test_a_small_batch_that_unpacks_to_120_megabytes_is_read_by_the_sources_too(
     assert sender.flush(30) == 0
     given = {"kafka.bootstrap.servers": servers, "subscribe": "wide"}
     reader = KafkaReader(Settings(given, 1, "one"))
-    assert sum(map(len, reader.read(Ranges([Range("wide", 0, 0, 120)])))) == 120
+    assert sum(map(len, reader.read(Part("wide", {0: (0, 120)})))) == 120

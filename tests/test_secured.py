@@ -9,7 +9,6 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 import urllib.error
 from argparse import Namespace
 from base64 import b64encode
@@ -38,8 +37,6 @@ from workbook.kafka.protocol import require_kafka
 from workbook.kafka.registry import client_config
 from workbook.stack import doctor, registry
 from workbook.stack.kafka import consumer_groups
-from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.stream_producer import generate
 from workbook.topics import Topic, new_topic
 
 JAAS = "org.apache.kafka.common.security.scram.ScramLoginModule required"
@@ -211,13 +208,6 @@ def test_each_fault_is_named_by_its_setting(fault: str, secured: Secured, named)
     assert not any(secret in text for secret in (PASSWORD, "wr0ng", "MIIEvQabc"))
 
 
-def test_a_variable_that_nobody_knows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", "b:9")
-    monkeypatch.setenv("KAFKA_SSL_KEYSTORE_FILENAME", "x")
-    with pytest.raises(NotConfigured, match="but got KAFKA_SSL_KEYSTORE_FILENAME"):
-        external()
-
-
 CONFLUENT = """\ufeff# as Confluent Cloud writes it\r
 # ssl.keystore.location=/old/client.pem\r
 bootstrap.servers = b:9 \r
@@ -282,13 +272,6 @@ def test_an_old_or_a_slow_broker_is_not_one_that_wants_a_login() -> None:
         require_kafka(f"127.0.0.1:{server.getsockname()[1]}", 1, {})
         thread.join()
     assert asked[0][4:8] == struct.pack(">hh", 3, 1), "version 1 of Metadata: each broker has it"
-
-
-def test_batches_fit_into_a_topic_of_small_records(secured: Secured) -> None:
-    broker, topic = Broker(secured.at["open"]), new_topic("clicks", "small").name
-    broker.create(Topic(topic, 1, {"max.message.bytes": "10000"}))
-    stream = ClickStream(rate=1000, partitions=1).ending_by(int(time.time() * 1000), 3000)
-    assert generate(broker.client_config(), topic, stream, 3000).messages == 3000
 
 
 def test_a_quota_is_named(secured: Secured) -> None:

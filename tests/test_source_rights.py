@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from brokers import OwnBroker, allowed, broker_with_scram, commit, sees
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AclOperation, AdminClient, NewTopic
 from labs import DEADLINE, until
 from pyspark.sql import SparkSession
@@ -15,13 +15,15 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from workbook.errors import RightMissing, TopicMissing
 from workbook.kafka.broker import Broker
+from workbook.kafka.offsets import EndOffsets
 from workbook.kafka.producer import DeliveringProducer
-from workbook.kafka.require import require_topic, topic_ids
+from workbook.kafka.require import topic_ids
 from workbook.kafka.start_offsets import look_up
 from workbook.sources.assigned import AssignedReader, AssignedSettings
 from workbook.sources.clamp import goes_on
 from workbook.sources.clamped import ClampedReader, ClampSettings
 from workbook.sources.kafka import assigned_stream
+from workbook.stack import kafka
 from workbook.topics import CONSUMER_OFFSETS
 
 Config = dict[str, str]
@@ -71,14 +73,6 @@ def test_reader_of_this_one_topic_reads_it_without_a_right_to_any_group(
     assert any(b"app" in key and b"clicks" in key for key in keys)
 
 
-def test_the_right_to_describe_is_enough_for_where_topics_end(users: dict[str, Config]) -> None:
-    assert require_topic(users["reader"], "clicks") == 1
-    assert CONSUMER_OFFSETS in topic_ids(users["reader"], [CONSUMER_OFFSETS])
-    ends = Consumer({**users["reader"], "group.id": "none"})
-    assert ends.get_watermark_offsets(TopicPartition("clicks", 0), 30) == (0, 1)
-    ends.close()
-
-
 def test_a_missing_right_is_named_before_a_query_starts(users: dict[str, Config]) -> None:
     with pytest.raises(RightMissing, match=r"right to READ .*__consumer_offsets.*user watcher"):
         topic_ids(users["watcher"], [CONSUMER_OFFSETS])
@@ -118,16 +112,21 @@ def test_a_wrong_password_is_named(users: dict[str, Config]) -> None:
     log.stop()
 
 
-def test_a_broker_that_restarts_ends_nothing(tmp_path: Path) -> None:
-    """Epochs of leaders change by it, and connections break."""
-    with OwnBroker(tmp_path) as broker:
+def test_a_broker_as_it_comes_is_read_across_its_restarts(tmp_path: Path) -> None:
+    """Epochs of leaders change by it, and connections break. Nobody who asks creates a topic."""
+    eager = kafka.SETTINGS + "auto.create.topics.enable=true\n"
+    with OwnBroker(tmp_path, eager) as broker:
         config = {"bootstrap.servers": broker.bootstrap}
-        admin = AdminClient(config)
+        with pytest.raises(TopicMissing, match=r"'__consumer_offsets'.*first consumer group"):
+            topic_ids(config, [CONSUMER_OFFSETS])
+        admin = AdminClient({**config, "allow.auto.create.topics": False})
+        assert CONSUMER_OFFSETS not in admin.list_topics(timeout=30).topics
         for made in admin.create_topics([NewTopic(name, 2) for name in ("a", "b")]).values():
             made.result(DEADLINE)
-        reader, log = (
+        reader, log, ends = (
             AssignedReader(AssignedSettings(options(config, "a"))),
             log_of(config, "a", "b"),
+            EndOffsets(config, "a"),
         )
         start = reader.latestOffset(reader.initialOffset(), ALL)
         at = log.latestOffset(log.initialOffset(), ALL)
@@ -149,5 +148,6 @@ def test_a_broker_that_restarts_ends_nothing(tmp_path: Path) -> None:
             until(lambda expected=count: read(expected), "a record of each topic")
             [task] = reader.partitions(start, reader.latestOffset(start, ALL))
             assert sum(batch.num_rows for batch in reader.read(task)) == count
+            until(lambda last=count: ends.look().get(("a", 1)) == last, "the partition's end")
         log.stop()
         reader.stop()

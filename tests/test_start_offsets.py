@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.require import topic_ids
-from workbook.kafka.start_offsets import EARLIEST, HEADER, headers, look_up, where_to_begin
+from workbook.kafka.start_offsets import EARLIEST, HEADER, headers, look_up
 from workbook.topics import PREFIX, Topic
 
 Make = Callable[..., Topic]
@@ -117,6 +117,8 @@ def test_a_recreated_topic_is_read_from_its_first_record(sink: Sink) -> None:
     sink.say(1, 2, 2)
     sink.say(1, 8, 8, b="another topic's")  # an older record says enough
     assert sink.found() == [[EARLIEST, 2], [EARLIEST, 2]]
+    sink.write(0, {HEADER: json.dumps(dict.fromkeys(sink.topics, 11)).encode()})  # without ids
+    assert sink.found() == [[EARLIEST, 2], [EARLIEST, 2]], "beyond the end"
 
 
 def test_an_open_transaction_holds_nothing_up_and_an_aborted_one_says_nothing(sink: Sink) -> None:
@@ -136,22 +138,6 @@ def test_an_open_transaction_holds_nothing_up_and_an_aborted_one_says_nothing(si
     while sink.found()[0][0] != 8 and time.monotonic() < deadline:
         time.sleep(0.1)  # the broker shows the end of a transaction a moment later
     assert sink.found() == [[8, 6], [8, 7]]
-
-
-@pytest.mark.parametrize(
-    ("said", "first", "end", "begins"),
-    [
-        (5, 5, 10, 5),
-        (10, 0, 10, 10),  # nothing has arrived since
-        (0, 0, 0, 0),
-        (4, 5, 10, EARLIEST),  # deleted
-        (11, 0, 10, EARLIEST),  # the topic was recreated
-        (EARLIEST, 0, 10, EARLIEST),
-        (None, 0, 10, EARLIEST),
-    ],
-)
-def test_where_to_begin_in_a_partition(said: int | None, first: int, end: int, begins: int) -> None:
-    assert where_to_begin(said, first, end) == begins
 
 
 def test_another_choice_decides_and_is_asked_once_a_partition(sink: Sink) -> None:

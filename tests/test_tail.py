@@ -61,23 +61,6 @@ def test_it_sees_what_has_come_since_and_what_the_group_has_committed(
     assert tail.look() == Seen(0, 3, 1, {0: "a", 1: "b", 2: "c"}), "closed: what was seen last"
 
 
-def test_it_takes_no_partition_from_the_group(broker: Any, topic: Callable[..., Topic]) -> None:
-    made = topic("clicks")
-    with tail_of(broker, made) as tail:
-        tail.look()
-        member = Consumer(
-            {**broker.client_config(), "group.id": made.name, "auto.offset.reset": "earliest"}
-        )
-        member.subscribe([made.name])
-        send(broker, made, "a")
-        message = member.poll(60)
-        assert message.value() == b"a"
-        seen(tail, 1)
-        assert member.poll(1) is None
-        assert [place.partition for place in member.assignment()] == [0]
-        member.close()
-
-
 def test_of_a_long_backlog_it_reads_the_end(
     broker: Any, topic: Callable[..., Topic], monkeypatch: pytest.MonkeyPatch
 ) -> None:

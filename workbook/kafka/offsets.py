@@ -2,25 +2,34 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import pandas as pd
 from confluent_kafka import (
+    OFFSET_BEGINNING,
+    OFFSET_END,
     OFFSET_INVALID,
     Consumer,
     ConsumerGroupTopicPartitions,
-    IsolationLevel,
     KafkaError,
     KafkaException,
     TopicPartition,
 )
 from confluent_kafka.admin import OffsetSpec
 
-from workbook.kafka.require import ANSWER_S, UNKNOWN, admin, require_topic, unreachable
+from workbook.kafka.require import (
+    ANSWER_S,
+    UNKNOWN,
+    admin,
+    patiently,
+    require_topic,
+    unreachable,
+)
 from workbook.topics import CONSUMER_OFFSETS, LEGAL
 
 T = TypeVar("T")
@@ -28,7 +37,6 @@ Place = tuple[str, int]
 """A topic and a partition's number."""
 
 Offsets = dict[Place, int]
-Places = list[TopicPartition]
 
 EVERY_S, AT_ONCE_S, RENEWED_S = 1.0, 3.0, 10.0
 """Of ``EndOffsets``: seconds between questions, for an answer, and for a client that was denied."""
@@ -66,15 +74,13 @@ def partition_offsets(
     Records of an open transaction are behind the end, unless ``config`` says ``isolation.level``
     read_uncommitted.
     """
-    places = [TopicPartition(topic, number) for number in range(require_topic(config, topic))]
-    begins = _listed(config, places, OffsetSpec.earliest())
-    ends = _listed(config, places, OffsetSpec.latest())
+    places = [(topic, number) for number in range(require_topic(config, topic))]
+    begins, ends = _at(config, places, OFFSET_BEGINNING, OFFSET_END)
     known = _committed(config, group, places) if group else {}
     found = []
-    for number, begin in begins.items():
-        committed = known.get((topic, number))
-        lag = ends[number] - (begin if committed is None else committed)
-        found.append(PartitionOffsets(number, begin, ends[number], committed, lag))
+    for place, begin in begins.items():
+        lag = ends[place] - known.get(place, begin)
+        found.append(PartitionOffsets(place[1], begin, ends[place], known.get(place), lag))
     return found
 
 
@@ -83,10 +89,28 @@ def first_since(config: Mapping[str, Any], topic: str, since: int) -> dict[int, 
 
     Raises as ``partition_offsets``.
     """
-    places = [TopicPartition(topic, number) for number in range(require_topic(config, topic))]
-    ends = _listed(config, places, OffsetSpec.latest())
-    found = _listed(config, places, OffsetSpec.for_timestamp(max(since, 0)), lacking=True)
-    return {number: end if found[number] < 0 else found[number] for number, end in ends.items()}
+    places = [(topic, number) for number in range(require_topic(config, topic))]
+    found, ends = _at(config, places, max(since, 0), OFFSET_END)
+    return {place[1]: end if found[place] < 0 else found[place] for place, end in ends.items()}
+
+
+def offsets_at(reader: Consumer, places: Sequence[Place], when: int) -> Offsets:
+    """Return the partitions' offsets at a time (ms), OFFSET_BEGINNING or OFFSET_END.
+
+    With isolation.level=read_committed a partition ends where its first open transaction begins.
+    An offset is negative where no record is as young.
+    """
+    asked = [TopicPartition(*place, when) for place in places]
+    found = reader.offsets_for_times(asked, timeout=ANSWER_S)
+    for place in found:
+        if place.error is not None:
+            raise KafkaException(place.error)
+    return {(place.topic, place.partition): int(place.offset) for place in found}
+
+
+def _at(config: Mapping[str, Any], places: Sequence[Place], *times: int) -> list[Offsets]:
+    with closing(Consumer({**config, "group.id": "workbook", "log_level": 0})) as reader:
+        return [_asked(config, partial(offsets_at, reader, places, when)) for when in times]
 
 
 def committed_offset(
@@ -96,8 +120,8 @@ def committed_offset(
 
     It doesn't wait for the end of a transaction, whose offsets don't count before that.
     """
-    place = TopicPartition(topic, partition)
-    return _committed(config, group, [place]).get((topic, partition))
+    place = (topic, partition)
+    return _committed(config, group, [place]).get(place)
 
 
 def committed_by(config: Mapping[str, Any], groups: Iterable[str]) -> pd.DataFrame:
@@ -107,7 +131,7 @@ def committed_by(config: Mapping[str, Any], groups: Iterable[str]) -> pd.DataFra
     """
     client, rows = admin(config), []
     for group in groups:  # the client takes one group a request
-        _committed(config, group, [TopicPartition(CONSUMER_OFFSETS, 0)])  # its coordinator is up
+        _committed(config, group, [(CONSUMER_OFFSETS, 0)])  # its coordinator is up
         asked = [ConsumerGroupTopicPartitions(group)]
         [answer] = client.list_consumer_group_offsets(asked, request_timeout=ANSWER_S).values()
         rows += [
@@ -118,27 +142,7 @@ def committed_by(config: Mapping[str, Any], groups: Iterable[str]) -> pd.DataFra
     return pd.DataFrame(rows, columns=["group", "topic", "partition", "offset"])
 
 
-def _listed(
-    config: Mapping[str, Any], places: Places, what: OffsetSpec, *, lacking: bool = False
-) -> dict[int, int]:
-    """Return an offset of each partition; with ``lacking`` it may be -1, where there is none."""
-    committed = config.get("isolation.level") != "read_uncommitted"
-    level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
-
-    def ask() -> dict[int, int]:
-        client = admin(config)  # held: else no answer ever comes
-        asked = client.list_offsets(
-            dict.fromkeys(places, what), isolation_level=level, request_timeout=ANSWER_S
-        )
-        found = {place.partition: int(answer.result().offset) for place, answer in asked.items()}
-        if min(found.values(), default=0) < 0 and not lacking:
-            raise KafkaException(KafkaError(KafkaError.LEADER_NOT_AVAILABLE))  # it ended meanwhile
-        return found
-
-    return _patiently(config, ask)
-
-
-def ask_committed(reader: Consumer, config: Mapping[str, Any], places: Places) -> Offsets:
+def ask_committed(reader: Consumer, config: Mapping[str, Any], places: Sequence[Place]) -> Offsets:
     """Ask by a consumer of the group what it has committed; a place without a commit is left out.
 
     A coordinator that is still starting is asked again. The admin client can't be asked then: in
@@ -146,10 +150,10 @@ def ask_committed(reader: Consumer, config: Mapping[str, Any], places: Places) -
     """
 
     def ask() -> Offsets:
-        found = reader.committed(places, timeout=ANSWER_S)
+        found = reader.committed([TopicPartition(*each) for each in places], timeout=ANSWER_S)
         return {(p.topic, p.partition): int(p.offset) for p in found if p.offset != OFFSET_INVALID}
 
-    return _patiently(config, ask)
+    return _asked(config, ask)
 
 
 def group_reader(config: Mapping[str, Any], group: str) -> Consumer:
@@ -158,25 +162,24 @@ def group_reader(config: Mapping[str, Any], group: str) -> Consumer:
     return Consumer({**config, **own})
 
 
-def _committed(config: Mapping[str, Any], group: str, places: Places) -> Offsets:
+def _committed(config: Mapping[str, Any], group: str, places: Sequence[Place]) -> Offsets:
     with closing(group_reader(config, group)) as reader:
         return ask_committed(reader, config, places)
 
 
-def _patiently(config: Mapping[str, Any], ask: Callable[[], T]) -> T:
+def _asked(config: Mapping[str, Any], ask: Callable[[], T]) -> T:
     """Ask again while the broker is starting; raise ``BrokerUnreachable`` where it's silent."""
-    deadline = time.monotonic() + ANSWER_S
-    while True:
-        try:
-            return ask()
-        except KafkaException as failure:
-            error = failure.args[0]
-            passing = error.code() in _STARTING or error.retriable()
-            if not passing or time.monotonic() > deadline:
-                if error.code() in (KafkaError._TIMED_OUT, KafkaError._TRANSPORT):
-                    raise unreachable(config, ANSWER_S) from failure
-                raise
-            time.sleep(0.05)
+
+    def passing(failure: KafkaException) -> float:
+        error = failure.args[0]
+        return ANSWER_S if error.code() in _STARTING or error.retriable() else 0
+
+    try:
+        return patiently(ask, passing, 0.05)
+    except KafkaException as failure:
+        if failure.args[0].code() in (KafkaError._TIMED_OUT, KafkaError._TRANSPORT):
+            raise unreachable(config, ANSWER_S) from failure
+        raise
 
 
 class EndOffsets:

@@ -3,7 +3,6 @@
 ``Delivery`` is how Spark's driver and tasks use it.
 """
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from workbook.kafka.require import (
     UNKNOWN,
     largest_record,
     not_taken,
+    patiently,
     unreachable,
 )
 
@@ -209,17 +209,16 @@ def bounded(
     A broker's limit is for a batch; so no batch is larger than it before it's compressed. Raises
     ``BrokerUnreachable`` where no broker tells the limit within ``patience`` seconds.
     """
-    most, deadline = MEGABYTE, time.monotonic() + patience
-    while True:
-        try:
-            most = largest_record(config, topic)
-            break
-        except KafkaException as failure:
-            if failure.args[0].code() in UNKNOWN:  # no such topic: the producer will say so
-                break
-            if time.monotonic() > deadline:
-                raise unreachable(config, patience) from failure
-            time.sleep(0.5)
+
+    def waited(failure: KafkaException) -> float:
+        return 0 if failure.args[0].code() in UNKNOWN else patience
+
+    most = MEGABYTE
+    try:
+        most = patiently(lambda: largest_record(config, topic), waited, 0.5)
+    except KafkaException as failure:
+        if failure.args[0].code() not in UNKNOWN:  # no such topic: the producer will say so
+            raise unreachable(config, patience) from failure
     most = max(most - HEADERS, 0)
     return most, {"batch.size": max(min(most, 1_000_000), 1)}
 

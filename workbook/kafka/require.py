@@ -3,16 +3,19 @@
 Each question is answered within seconds, or ends in an error that names what to check.
 """
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import AclOperation, AdminClient, ConfigResource, ResourceType
 
 from workbook.errors import BrokerUnreachable, RightMissing, TopicMissing, WorkbookError
 from workbook.topics import CONSUMER_OFFSETS, PREFIX
+
+T = TypeVar("T")
 
 ANSWER_S = 6.0
 """Seconds that a broker may take to answer before we say that it is down."""
@@ -36,6 +39,18 @@ def admin(config: Mapping[str, Any]) -> AdminClient:
     """
     # Asking for a topic must not create it.
     return AdminClient({**config, "log_level": "0", "allow.auto.create.topics": False})
+
+
+def patiently(ask: Callable[[], T], lasts: Callable[[Any], float], every: float = 0.1) -> T:
+    """Return an answer; ask again for as many seconds as ``lasts`` says of an error, then raise."""
+    began = time.monotonic()
+    while True:
+        try:
+            return ask()
+        except (KafkaException, TopicMissing) as failure:
+            if time.monotonic() - began >= lasts(failure):
+                raise
+            time.sleep(every)
 
 
 def require_topic(config: Mapping[str, Any], topic: str, timeout: float = ANSWER_S) -> int:

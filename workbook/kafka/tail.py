@@ -77,7 +77,7 @@ class Tail:
     def _ask(self) -> Seen:
         first, end = self._reader.get_watermark_offsets(self._place, timeout=ANSWER_S)
         place = self._place.topic, 0
-        committed = ask_committed(self._group, self._config, [TopicPartition(*place)]).get(place)
+        committed = ask_committed(self._group, self._config, [place]).get(place)
         self._read(first, end)
         return Seen(first, end, committed, dict(self._labels))
 

@@ -7,11 +7,12 @@ them.
 
 from collections.abc import Callable
 
+import msgspec
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.sources.consumer_offsets import COMMIT, METADATA
-from workbook.streams.events.client_details import ClientDetails, to_json
+from workbook.streams.events.client_details import ClientDetails
 from workbook.tables.ktable import KTable, ktable
 
 VERSION = 3
@@ -43,7 +44,7 @@ def metadata(decoded: DataFrame) -> KTable:
     )
 
 
-def active_groups(decoded: DataFrame, serialise: Serialise = to_json) -> DataFrame:
+def active_groups(decoded: DataFrame, serialise: Serialise = msgspec.json.encode) -> DataFrame:
     """Return each group that a micro-batch changed, with its members and its offsets.
 
     In: the rows of ``consumer_offsets.decode``. Out: ``group``; ``details``, its ``ClientDetails``

@@ -7,6 +7,7 @@ in Kafka Streams, with a cache of the last 100,000 hashes.
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -25,13 +26,15 @@ from pyspark.sql.types import (
 
 from workbook.sinks.viewers import GROUPS, LOG_K, sketch_of
 from workbook.sources import ad_actions
-from workbook.sources.records import DeadLetterSink
 from workbook.streams.events.ad_actions import CLOCK_AHEAD_MS, HORIZON_MS, ActionType, Fate
 from workbook.streams.events.reasons import Reason
 from workbook.streams.events.viewers import BASE, PLACES, TRAITS, UNKNOWN
 from workbook.tables.packing import pack, stateful, unpack
 from workbook.tables.segments import Keyed
 from workbook.tables.state import BUCKET, State
+
+if TYPE_CHECKING:
+    from workbook.kafka.dead_letters import DeadLetters
 
 VERSION = 3
 
@@ -72,7 +75,7 @@ _ANY = 1 << 20  # more than a topic has partitions
 def ad_statistics(
     raw: DataFrame,
     schemas: Mapping[int, str],
-    dead_letters: DeadLetterSink | None = None,
+    dead_letters: "DeadLetters | None" = None,
     *,
     ids: Callable[[], Collection[int]] | None = None,
     counted: Mapping[int, int] | None = None,
@@ -120,7 +123,7 @@ def ad_statistics(
 
 def squeezed(
     rows: pl.DataFrame,
-    dead_letters: DeadLetterSink | None,
+    dead_letters: "DeadLetters | None",
     known: Collection[int],
     ids: Callable[[], Collection[int]] | None,
     counted: Mapping[int, int],

@@ -18,8 +18,9 @@ from pyspark.sql.streaming.datasource import ReadLimit
 from pyspark.sql.types import StructType
 
 from workbook.kafka.offsets import Place
+from workbook.kafka.readers import Ranges
 from workbook.sources.bounds import Offsets, begins_of, ends_of, readable_from, require_same
-from workbook.sources.kafka_reader import KafkaReader, KafkaSource, Range, Ranges, most
+from workbook.sources.kafka_reader import KafkaReader, KafkaSource, Part, most
 from workbook.sources.options import Settings
 
 K = TypeVar("K")
@@ -112,12 +113,12 @@ class AssignedReader(KafkaReader):
             if new := {*of} - {*begins}:
                 lows = self.ask()
                 begins = {**begins, **{number: lows[topic, int(number)][0] for number in new}}
-            ranges = [
-                Range(topic, int(number), begins[number], until)
+            ranges = {
+                int(number): (begins[number], until)
                 for number, until in of.items()
                 if until > begins[number]
-            ]
-            tasks += [Ranges(part) for part in in_tasks(ranges, self._tasks)]
+            }
+            tasks += [Part(topic, part) for part in in_tasks(ranges, self._tasks)]
         return tasks
 
 
@@ -138,17 +139,16 @@ def shared(begins: Mapping[K, int], ends: Mapping[K, int], most: int | None) -> 
     return found
 
 
-def in_tasks(ranges: Sequence[Range], tasks: int) -> list[list[Range]]:
+def in_tasks(ranges: Ranges, tasks: int) -> list[dict[int, tuple[int, int]]]:
     """Divide ranges among ``tasks`` at most, and among one where they are small.
 
     The largest come first, each to the task that has least. No range is divided, so each task
     gives the records of a partition in their order.
     """
-    offsets = sum(each.end - each.begin for each in ranges)
-    parts: list[list[Range]] = [[] for _ in range(min(tasks, len(ranges), -(-offsets // PER_TASK)))]
-    load = [0] * len(parts)
-    for each in sorted(ranges, key=lambda each: each.begin - each.end):
-        least = load.index(min(load))
-        parts[least].append(each)
-        load[least] += each.end - each.begin
+    sizes = {number: end - begin for number, (begin, end) in ranges.items()}
+    number_of = min(tasks, len(ranges), -(-sum(sizes.values()) // PER_TASK))
+    parts: list[dict[int, tuple[int, int]]] = [{} for _ in range(number_of)]
+    for number in sorted(sizes, key=lambda number: -sizes[number]):
+        least = min(parts, key=lambda part: sum(sizes[each] for each in part))
+        least[number] = ranges[number]
     return parts

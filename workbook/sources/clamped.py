@@ -23,7 +23,7 @@ from workbook.kafka.readers import AT_ONCE, is_here, silent
 from workbook.kafka.require import PATIENCE_S
 from workbook.sources.bounds import Offsets, Places, begins_of, readable_from, require_same
 from workbook.sources.clamp import Ahead, Rule, Unread, goes_on, plan
-from workbook.sources.kafka_reader import KafkaReader, KafkaSource, Range, Ranges, most
+from workbook.sources.kafka_reader import KafkaReader, KafkaSource, Part, most
 from workbook.sources.options import Settings, milliseconds
 
 _AHEAD = 1_000_000
@@ -129,9 +129,8 @@ class ClampedReader(KafkaReader):
         for topic, partitions in end["offsets"].items():
             begins = {**start["offsets"][topic], **end["begins"][topic]}
             for partition, until in partitions.items():
-                begin = begins.get(partition, 0)
-                if until > begin:
-                    found.append(Ranges([Range(topic, int(partition), begin, until)]))
+                if until > (begin := begins.get(partition, 0)):
+                    found.append(Part(topic, {int(partition): (begin, until)}))
         return found
 
     def _wait_for_bounds(self) -> Places:

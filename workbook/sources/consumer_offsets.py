@@ -4,7 +4,6 @@ The formats are those of ``events.group_records``. Keys are decoded once each, s
 commit again and again; commits column by column, since nearly all records are commits.
 """
 
-from collections.abc import Iterator
 from functools import lru_cache
 
 import msgspec
@@ -67,12 +66,7 @@ def decode(raw: DataFrame) -> DataFrame:
     """
     needed = raw.select("key", "value", "offset", "timestamp")
     cores = raw.sparkSession.sparkContext.defaultParallelism
-    return needed.coalesce(cores).mapInArrow(_decoded, SCHEMA)
-
-
-def _decoded(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        yield rows_of(batch)
+    return needed.coalesce(cores).mapInArrow(lambda batches: map(rows_of, batches), SCHEMA)
 
 
 def rows_of(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -1,13 +1,22 @@
 """What both sources have in common: the columns, and how the executors read ranges of offsets."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import TIMESTAMP_CREATE_TIME, Consumer, Message
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    OFFSET_END,
+    TIMESTAMP_CREATE_TIME,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Message,
+)
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import (
     ReadAllAvailable,
@@ -16,26 +25,23 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from workbook.kafka.readers import read_ranges
-from workbook.sources.bounds import Bounds, Offsets, Places, client, ends_of
+from workbook.errors import TopicMissing
+from workbook.kafka.offsets import offsets_at
+from workbook.kafka.readers import Ranges, is_away, range_reader, read_ranges, refused
+from workbook.kafka.require import ANSWER_S, PATIENCE_S, patiently
+from workbook.sources.bounds import Offsets, Places, ends_of
 from workbook.sources.options import Settings
 
-
-@dataclass(frozen=True)
-class Range:
-    """Records of a partition, from an offset up to, but not including, another."""
-
-    topic: str
-    partition: int
-    begin: int
-    end: int
+RESTART_S = 10.0
+"""Seconds for which a broker that has just started may know no topic."""
 
 
 @dataclass
-class Ranges(InputPartition):
+class Part(InputPartition):
     """What one task reads: ranges of one topic."""
 
-    ranges: list[Range]
+    topic: str
+    ranges: Ranges
 
 
 class KafkaSource(DataSource):
@@ -62,32 +68,66 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._bounds: Bounds | None = None
+        self._client: Consumer | None = None
+        self._answered, self._said = False, deque[KafkaError](maxlen=100)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"settings": self.settings}  # executors need nothing else
 
-    def ask(self) -> Places:
-        """Ask where the partitions begin and end now."""
-        if self._bounds is None:
+    @property
+    def client(self) -> Consumer:
+        """Return the driver's one consumer: it asks, and may read."""
+        if self._client is None:
             s = self.settings
-            self._bounds = Bounds(s.config, s.topics, s.fail_on_loss)
-        bounds = self._bounds.ask()
+            self._client = _client(s.config, s.fail_on_loss, error_cb=self._said.append)
+        return self._client
+
+    def ask(self) -> Places:
+        """Ask where the partitions begin and end now; wait for a broker that answered before.
+
+        Raises KafkaException for a broker that doesn't answer, and as ``refused`` for a topic that
+        can't be read.
+        """
+        bounds = patiently(self._ask, self._patience)
         self.ends = ends_of(bounds)
         return bounds
 
-    @property
-    def client(self) -> Consumer:
-        """Return the consumer that asks, once it has."""
-        assert self._bounds is not None
-        return self._bounds.reader
+    def _patience(self, failure: Exception) -> float:
+        if not self._answered:
+            return 0.0
+        if isinstance(failure, TopicMissing):
+            return RESTART_S
+        error = failure.args[0]
+        unknown = error.code() == KafkaError._UNKNOWN_PARTITION
+        return RESTART_S if unknown else PATIENCE_S if is_away(error) else 0.0
+
+    def _ask(self) -> Places:
+        topics = self.settings.topics
+        keys = [(topic, number) for topic in topics for number in self._partitions(topic)]
+        self._answered = True
+        lows, highs = (offsets_at(self.client, keys, at) for at in (OFFSET_BEGINNING, OFFSET_END))
+        return {key: (lows[key], highs[key]) for key in keys}
+
+    def _partitions(self, topic: str) -> list[int]:
+        try:
+            described = self.client.list_topics(topic, timeout=ANSWER_S).topics[topic]
+        except KafkaException as failure:
+            if self._answered:
+                raise
+            self.client.poll(0)  # what the brokers said comes by a callback; nothing is read yet
+            why = [e for e in self._said if e.code() != KafkaError._ALL_BROKERS_DOWN]
+            said = f"{failure.args[0].str()}. {why[-1].str() if why else ''}".strip()
+            raise KafkaException(KafkaError(failure.args[0].code(), said)) from failure
+        if described.error is not None:
+            raise refused(self.settings.config, topic, described.error)
+        return sorted(described.partitions)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         self.until = ends_of(self.ask())
 
     def stop(self) -> None:
-        if self._bounds is not None:
-            self._bounds.reader.close()
+        if self._client is not None:
+            self._client.close()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         most = self.settings.per_trigger
@@ -95,11 +135,10 @@ class KafkaReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Read the records of ranges as Arrow batches; those of a partition in their order."""
-        assert isinstance(partition, Ranges)
-        config, topic = self.settings.config, partition.ranges[0].topic
-        reader = _reader(json.dumps(config, sort_keys=True), self.settings.fail_on_loss)
-        ranges = {each.partition: (each.begin, each.end) for each in partition.ranges}
-        for messages in read_ranges(reader, config, topic, ranges):
+        assert isinstance(partition, Part)
+        reader = _kept(json.dumps(self.settings.config, sort_keys=True), self.settings.fail_on_loss)
+        config, topic = self.settings.config, partition.topic
+        for messages in read_ranges(reader, config, topic, partition.ranges):
             yield _batch(messages, topic, self.settings.headers)
 
 
@@ -109,9 +148,14 @@ def most(limit: ReadLimit) -> int | None:
 
 
 @lru_cache(maxsize=1)
-def _reader(config: str, fail_on_loss: bool) -> Consumer:
+def _kept(config: str, strict: bool) -> Consumer:
     """Return this process's one consumer: a Python worker has many tasks."""
-    return client(json.loads(config), fail_on_loss)
+    return _client(json.loads(config), strict)
+
+
+def _client(config: Mapping[str, Any], strict: bool, **more: Any) -> Consumer:
+    """Return a consumer that by default reads what isn't committed, too, as Spark's own source."""
+    return range_reader({"isolation.level": "read_uncommitted", **config}, strict=strict, **more)
 
 
 _ARROW = pa.schema(

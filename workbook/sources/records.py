@@ -1,12 +1,12 @@
 """Decodes record values on Spark: msgspec reads most of them, strict rules judge the rest."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from operator import or_
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pyarrow as pa
@@ -17,6 +17,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from workbook.errors import Rejected
 from workbook.streams.events.clicks import MAX_AHEAD_MS
 from workbook.streams.events.fields import Event, columns
+
+if TYPE_CHECKING:
+    from workbook.kafka.dead_letters import DeadLetters
 
 RECORD_SCHEMA = (
     "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, arrival TIMESTAMP"
@@ -29,16 +32,6 @@ PLANNED = "now TIMESTAMP"
 Batches = Iterator[pa.RecordBatch]
 
 _ARROW = {"BIGINT": pa.int64(), "STRING": pa.string(), "BOOLEAN": pa.bool_()}
-
-
-class DeadLetterSink(AbstractContextManager[Any], Protocol):
-    """Takes records that can't be read; leaving its context waits until all are delivered.
-
-    It travels to Spark's workers by pickle, and each task enters a copy of its own.
-    """
-
-    def send(self, record: dict[str, Any], reason: str) -> None:
-        """Take a record: key, value (bytes), topic, partition, offset, arrival (ms)."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +74,7 @@ class Format:
     def parse(
         self,
         raw: DataFrame,
-        dead_letters: DeadLetterSink | None = None,
+        dead_letters: "DeadLetters | None" = None,
         fields: Sequence[str] = (),
         then: Then | None = None,
     ) -> DataFrame:
@@ -135,13 +128,11 @@ _UNREAD = SimpleNamespace(timestamp=-1)
 
 @lru_cache
 def _decoder(events: tuple[type[Event], ...]) -> Callable[[Any], Any]:
-    return msgspec.json.Decoder(
-        reduce(or_, events)
-    ).decode  # cannot travel to the workers by pickle
+    return msgspec.json.Decoder(reduce(or_, events)).decode  # it can't travel to workers by pickle
 
 
 def _marked(
-    batch: pa.RecordBatch, form: Format, dead_letters: DeadLetterSink | None, fields: Sequence[str]
+    batch: pa.RecordBatch, form: Format, dead_letters: "DeadLetters | None", fields: Sequence[str]
 ) -> pa.RecordBatch:
     """Convert a batch of records to one of ``fields``."""
     events, reasons = _read(batch, form)

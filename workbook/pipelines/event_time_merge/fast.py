@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructType
@@ -16,9 +16,12 @@ from workbook.pipelines.event_time_merge.columns import (
     squeeze,
 )
 from workbook.sources.formats import VISITS
-from workbook.sources.records import DeadLetterSink, Then
+from workbook.sources.records import Then
 from workbook.streams.events.merged import STARTS
 from workbook.tables.packing import PACKED, packing, stateful, unpack
+
+if TYPE_CHECKING:
+    from workbook.kafka.dead_letters import DeadLetters
 
 DEFAULT = Limits()
 
@@ -38,7 +41,7 @@ RESULT = (
 
 def merged_visits(
     raw: DataFrame,
-    dead_letters: DeadLetterSink | None,
+    dead_letters: "DeadLetters | None",
     topics: Sequence[str],
     partitions: int,
     limits: Limits = DEFAULT,

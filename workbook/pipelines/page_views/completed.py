@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from pyspark.sql import DataFrame
@@ -21,13 +21,16 @@ from pyspark.sql.types import StructType
 
 from workbook.sources.formats import CLICKS
 from workbook.sources.options import milliseconds
-from workbook.sources.records import DeadLetterSink, Then
+from workbook.sources.records import Then
 from workbook.streams.events.clicks import ClickType
 from workbook.streams.events.metrics import COMPLETE
 from workbook.streams.events.reasons import Reason
 from workbook.tables.packing import PACKED, packing, stateful, unpack
 from workbook.tables.segments import Keyed
 from workbook.tables.state import State
+
+if TYPE_CHECKING:
+    from workbook.kafka.dead_letters import DeadLetters
 
 FIELDS = ("click_type", "timestamp", "partition", "offset", "reason", "now")
 
@@ -55,7 +58,7 @@ UNKNOWN = -1
 
 def completed_views(
     raw: DataFrame,
-    dead_letters: DeadLetterSink | None,
+    dead_letters: "DeadLetters | None",
     lateness: str = "5 seconds",
     *,
     with_events: bool = False,

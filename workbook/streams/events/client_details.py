@@ -5,8 +5,6 @@ from typing import Any, Self
 
 import msgspec
 
-from workbook.errors import Rejected
-
 
 class Assignment(msgspec.Struct, frozen=True):
     """Partitions of a topic. The new protocol's records name a topic by its id."""
@@ -93,16 +91,3 @@ def _members(kinds: Mapping[str, Mapping[str, str]]) -> Iterable[ClientMember]:
             assigned = msgspec.json.decode(has[name], type=Assigned).partitions
             member = msgspec.structs.replace(member, assigned=assigned)
         yield member
-
-
-def to_json(details: ClientDetails) -> bytes:
-    """Serialize details as JSON."""
-    return msgspec.json.encode(details)
-
-
-def from_json(data: bytes | str) -> ClientDetails:
-    """Deserialize what ``to_json`` wrote; raise ``Rejected`` for anything else."""
-    try:
-        return msgspec.json.decode(data, type=ClientDetails)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise Rejected(f"no client details: {error}") from error

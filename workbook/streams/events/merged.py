@@ -1,12 +1,10 @@
 """All messages of a visit in one: what the merge emits."""
 
 import json
-from typing import Any, Self
+from typing import Self
 
 import msgspec
-from msgspec.structs import asdict
 
-from workbook.streams.events.reasons import Reason
 from workbook.streams.events.visits import OrderMessage, TrackingMessage, VisitMessage
 
 MERGED, CLOCK = "merged", "clock"
@@ -39,30 +37,9 @@ class Merged(msgspec.Struct, frozen=True):
         """Return the event time (ms) of the newest message: that of the whole."""
         return max(message.timestamp for message in self.messages)
 
-    @property
-    def oldest(self) -> int:
-        """Return the event time (ms) of the oldest message."""
-        return min(message.timestamp for message in self.messages)
-
-    @property
-    def invalid(self) -> Reason | None:
-        """Return why this isn't a visit; None if it is one, or a part that came later."""
-        return Reason.NO_VISIT if not self.tracking and not self.fragment else None
-
-    def to_json(self) -> bytes:
-        """Encode it as a Kafka record value; its key is the ssid."""
-        whole = {
-            "ssid": self.ssid,
-            "timestamp": self.newest,
-            "fragment": self.fragment,
-            "tracking": [_without_ssid(message) for message in self.tracking],
-            "orders": [_without_ssid(message) for message in self.orders],
-        }
-        return msgspec.json.encode(whole)
-
     @classmethod
     def from_json(cls, value: bytes) -> Self:
-        """Read a record value that ``to_json`` wrote.
+        """Read a record value, as the merge writes it.
 
         Raises ValueError where its timestamp isn't that of its newest message.
         """
@@ -80,7 +57,3 @@ class Merged(msgspec.Struct, frozen=True):
                 f"{whole.newest}, but got {found['timestamp']}."
             )
         return whole
-
-
-def _without_ssid(message: VisitMessage) -> dict[str, Any]:
-    return {name: value for name, value in asdict(message).items() if name != "ssid"}

@@ -16,11 +16,11 @@ from workbook.streams.events.ad_actions import (
     HEAD,
     HORIZON_MS,
     MAX_AGE_MS,
+    OSLO,
     SOURCES,
     VERSIONS,
     ActionType,
     Fate,
-    day_of,
     decode,
     head,
 )  # fmt: skip
@@ -112,7 +112,7 @@ class AdActionStream(PacedStream):
             ad=_names(self.ads)[facts["ad"]],
             type=_TYPES[facts["type"]],
             source=_SOURCES[facts["source"]],
-            day=_days(facts["time"]),
+            day=pd.to_datetime(facts["time"], unit="ms", utc=True).tz_convert(OSLO).date,
             fate=fates,
             reason=reasons,
             again=repeated & (waited > HORIZON_MS),
@@ -226,14 +226,6 @@ def _reason(value: bytes, schemas: dict[int, str], arrival: int) -> str | None:
     except Rejected as rejected:
         return str(rejected.reason)
     return None
-
-
-def _days(times: Ints) -> Objects:
-    """Return the days of ``day_of``: in Oslo each begins at a whole hour of UTC."""
-    hours, places = np.unique(times // HOUR, return_inverse=True)
-    days = np.empty(len(hours), dtype=object)
-    days[:] = [day_of(hour * HOUR) for hour in hours.tolist()]
-    return days[places]
 
 
 def _weighted(weights: Iterable[float], draws: Floats) -> Ints:

@@ -16,7 +16,6 @@ from workbook.streams.generators.streams import (
     Kinds,
     Messages,
     PacedStream,
-    RateCurve,
     changed,
     encode,
     hashed,
@@ -51,10 +50,7 @@ SPOILED: Kinds = (
     (Reason.MALFORMED, lambda key, click: (key, encode(click) + b"}")),
     (Reason.MALFORMED, lambda key, click: (key, b"[" + encode(click) + b"]")),
     (Reason.MISSING, without("name")),
-    (
-        Reason.MISSING,
-        lambda key, click: (key, encode(click | {"timestamp": str(click["timestamp"])})),
-    ),
+    (Reason.MISSING, changed(timestamp="now")),
     (Reason.UNKNOWN_TYPE, changed(click_type="Scroll")),
     (Reason.NEGATIVE, changed()),
     (Reason.FUTURE, changed()),
@@ -64,17 +60,16 @@ SPOILED: Kinds = (
 The last two are spoiled by their timestamp alone.
 """
 
+NEGATIVE, FUTURE = len(SPOILED) - 2, len(SPOILED) - 1
+
 
 @dataclass(frozen=True, slots=True)
 class ClickStream(PacedStream):
     """An endless, repeatable stream of clicks; event ids count from 0.
 
-    ``rate`` is in events per virtual second, on average outside gaps; ``daily``, ``day_s``,
-    ``gap_every_s`` and ``gap_s`` shape it (see RateCurve). Arrivals start at ``start_ms`` on the
-    virtual clock (ms since 1970). Of the good events, ``late_share`` carry an event time 1 to
-    ``late_by_ms`` before their arrival, and ``duplicate_share`` are sent once more, 1 to 100
-    events later. A visitor's tab, the key, stays on one of the ``partitions``: the one that the
-    partitioner of Kafka's Java client and of the package's producers chooses (murmur2). Visitors
+    Of the good events, ``late_share`` carry an event time 1 to ``late_by_ms`` before their arrival,
+    and ``duplicate_share`` are sent once more, 1 to 100 events later. A visitor's tab, the key,
+    stays on one of the ``partitions``: the one that Kafka's Java client chooses (murmur2). Visitors
     without a tab are spread over all.
 
     Facts: event_id, partition, arrival and timestamp (ms), reason (None when good), duplicate
@@ -87,16 +82,8 @@ class ClickStream(PacedStream):
 
     visitors: int = 1000
     daily: float = 0.5
-    day_s: float = 86_400.0
-    gap_every_s: float = 0.0
-    gap_s: float = 0.0
     late_share: float = 0.0
     late_by_ms: int = 30_000
-
-    @property
-    def curve(self) -> RateCurve:
-        """Return the number of events per virtual second, over time."""
-        return RateCurve(self.rate, self.daily, self.day_s, self.gap_every_s, self.gap_s)
 
     def _facts(self, places: Ints, ids: Ints) -> Facts:
         return {
@@ -112,11 +99,8 @@ class ClickStream(PacedStream):
     def _messages(self, ids: Ints, facts: Facts) -> Messages:
         at, name = self._visitor(ids), self._name(ids)
         browsers, tabs, keys = (each[at].tolist() for each in _visitors(self.seed, self.visitors))
-        kinds, names, times = (
-            _KINDS[name].tolist(),
-            _NAMES[name].tolist(),
-            facts["timestamp"].tolist(),
-        )
+        kinds, names = _KINDS[name].tolist(), _NAMES[name].tolist()
+        times = facts["timestamp"].tolist()
         return keys, map(Click, ids.tolist(), kinds, names, times, browsers, tabs)
 
     def _sent(self, first: int, last: int) -> tuple[Ints, Ints]:
@@ -137,10 +121,8 @@ class ClickStream(PacedStream):
         delays = 1 + self._hash("delay", ids) % self.late_by_ms
         late = (self._draw("late", ids) < self.late_share) & (kinds == -1)
         times = np.where(late, times - delays, times)
-        future = times + MAX_AHEAD_MS + 1 + delays
-        negative = -1 - delays
-        by_kind = [kinds == _kind(Reason.FUTURE), kinds == _kind(Reason.NEGATIVE)]
-        return np.select(by_kind, [future, negative], times)
+        times = np.where(kinds == FUTURE, times + MAX_AHEAD_MS + 1 + delays, times)
+        return np.where(kinds == NEGATIVE, -1 - delays, times)
 
     def _partitions(self, ids: Ints) -> npt.NDArray[np.int32]:
         of_key = _partitions(self.seed, self.visitors, self.partitions)[self._visitor(ids)]
@@ -154,21 +136,14 @@ class ClickStream(PacedStream):
         return self._hash("visitor", ids) % self.visitors
 
 
-def _kind(reason: Reason) -> int:
-    return next(kind for kind, (r, _) in enumerate(SPOILED) if r is reason)
-
-
 @lru_cache(maxsize=8)
 def _visitors(seed: int, visitors: int) -> tuple[npt.NDArray[np.object_], ...]:
     """Return each visitor's browser, tab id and key; one in ten has no tab."""
     ids = np.arange(visitors)
     browsers = np.array(BROWSERS, object)[hashed(seed, "browser", ids) % len(BROWSERS)]
     tabs = [f"tab-{v:05d}" if h % 10 else None for v, h in enumerate(hashed(seed, "tab", ids))]
-    return (
-        browsers,
-        np.array(tabs, object),
-        np.array([tab and tab.encode() for tab in tabs], object),
-    )
+    keys = [tab and tab.encode() for tab in tabs]
+    return browsers, np.array(tabs, object), np.array(keys, object)
 
 
 @lru_cache(maxsize=8)

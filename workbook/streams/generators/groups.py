@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.require import patiently
 
 ANSWER_S = 60.0
 
@@ -85,19 +86,17 @@ class GroupWorkload:
 
     def _commit(self, draw: random.Random, name: str, kind: str, client: Any) -> None:
         chosen = draw.sample(range(self.partitions), draw.randint(1, self.partitions))
-        places = [
-            TopicPartition(
-                self.topic,
-                partition,
-                self._committed.get((name, partition), 0) + draw.randint(1, 9),
-            )
-            for partition in chosen
-        ]
+        known = {partition: self._committed.get((name, partition), 0) for partition in chosen}
+        places = [TopicPartition(self.topic, n, at + draw.randint(1, 9)) for n, at in known.items()]
         if kind == "transactions":
             if not self._in_transaction(client, name, places, aborts=draw.random() < 0.3):
                 return
         else:
-            _again(lambda: client.commit(offsets=places, asynchronous=False))
+            # A coordinator that is just loading answers a moment later.
+            patiently(
+                lambda: client.commit(offsets=places, asynchronous=False),
+                lambda failure: ANSWER_S if failure.args[0].retriable() else 0,
+            )
         self._committed |= {(name, place.partition): place.offset for place in places}
 
     def _in_transaction(
@@ -121,17 +120,3 @@ class GroupWorkload:
             deleted.result(ANSWER_S)
         for key in [key for key in self._committed if key[0] in names]:
             del self._committed[key]
-
-
-def _again(commit: Any) -> None:
-    """Commit; a coordinator that is just loading answers a moment later."""
-    deadline = time.monotonic() + ANSWER_S
-    while True:
-        try:
-            commit()
-        except KafkaException as failure:
-            if not failure.args[0].retriable() or time.monotonic() > deadline:
-                raise
-            time.sleep(0.1)
-        else:
-            return

@@ -2,6 +2,7 @@
 
 import math
 import zlib
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
@@ -20,7 +21,7 @@ from workbook.streams.events.reasons import Reason
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.floating]
 
-STEPS_PER_DAY = 1440
+DAY_S, MINUTES_PER_DAY = 86_400.0, 1440
 
 Facts = Mapping[str, Any]
 """Columns of facts by name: of NumPy, texts as objects, or of pandas."""
@@ -37,82 +38,24 @@ Kinds = tuple[tuple[Reason | None, Spoil], ...]
 """The kinds of bad records: the reason to expect, if there is one, and how they are made."""
 
 
-@dataclass(frozen=True, slots=True)
-class RateCurve:
-    """Events per virtual second over time: ``rate`` on average, outside gaps.
-
-    The curve starts at its mean, rises to ``rate * (1 + daily)`` after a quarter of ``day_s``
-    seconds and falls to ``rate * (1 - daily)`` after three quarters. With ``gap_s`` > 0 the last
-    ``gap_s`` of every ``gap_every_s`` seconds are silent. Raises NoSuchStream for values that
-    describe no stream.
-    """
-
-    rate: float
-    daily: float = 0.0
-    day_s: float = 86_400.0
-    gap_every_s: float = 0.0
-    gap_s: float = 0.0
-
-    def __post_init__(self) -> None:
-        for name in ("rate", "day_s"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise NoSuchStream(f"{name} must be above 0, got {getattr(self, name)}")
-        if not 0 <= self.daily <= 1:
-            raise NoSuchStream(f"daily lies between 0 and 1, got {self.daily}")
-        if self.gap_s < 0 or (self.gap_s > 0 and self.gap_s >= self.gap_every_s):
-            raise NoSuchStream(
-                f"gap_s lies between 0 and gap_every_s ({self.gap_every_s}), got {self.gap_s}"
-            )
-
-    def arrived_by(self, seconds: float) -> float:
-        """Return how many events the curve has let in from its start to ``seconds``."""
-        days = 1
-        while days * self.day_s < seconds:
-            days *= 2
-        times, counts = _knots(self, days)
-        return float(np.interp(seconds, times, counts))
-
-    def time_of(self, counts: Floats) -> Floats:
-        """Return when these numbers of events had arrived, in seconds after the start."""
-        highest, days = float(counts.max(initial=0.0)), 1
-        while _knots(self, days)[1][-1] <= highest:
-            days *= 2
-        times, known = _knots(self, days)
-        return np.interp(counts, known, times)
-
-
-@lru_cache(maxsize=32)
-def _knots(curve: RateCurve, days: int) -> tuple[Floats, Floats]:
-    """Return times (s) and events so far at the ends of the pieces with a constant rate.
-
-    More days only append: what the first knots say never depends on how far we look, which is
-    what lets an event's arrival depend on its id alone.
-    """
-    step, end = curve.day_s / STEPS_PER_DAY, days * curve.day_s
-    times = np.arange(days * STEPS_PER_DAY + 1) * step
-    if curve.gap_s > 0:
-        gap_ends = np.arange(1, int(end // curve.gap_every_s) + 1) * curve.gap_every_s
-        times = np.unique(np.concatenate([times, gap_ends, gap_ends - curve.gap_s]))
-    middles = (times[1:] + times[:-1]) / 2
-    of_day = np.floor(middles / step).astype(np.int64) % STEPS_PER_DAY
-    rates = curve.rate * _day(curve.daily)[of_day]
-    if curve.gap_s > 0:
-        rates[middles % curve.gap_every_s >= curve.gap_every_s - curve.gap_s] = 0.0
-    return times, np.concatenate([[0.0], np.cumsum(rates * np.diff(times))])
-
-
-def _day(daily: float) -> Floats:
-    phases = 2 * np.pi * (np.arange(STEPS_PER_DAY) + 0.5) / STEPS_PER_DAY
-    return 1 + daily * np.sin(phases)
+@lru_cache(maxsize=8)
+def _day(daily: float) -> tuple[Floats, Floats]:
+    """Return times and events so far at the ends of a day's minutes, both as shares of the day."""
+    minutes = np.arange(MINUTES_PER_DAY + 1) / MINUTES_PER_DAY
+    rates = 1 + daily * np.sin(np.pi * (minutes[1:] + minutes[:-1]))
+    return minutes, np.concatenate([[0.0], np.cumsum(rates) / rates.sum()])
 
 
 @dataclass(frozen=True, slots=True)
 class PacedStream:
     """Events that arrive at ``rate`` (per virtual second); their ids count from 0.
 
-    Arrivals start at ``start_ms`` on the virtual clock (ms since 1970). What an event is, follows
-    from the stream's parameters and its id alone. Of all events ``bad_share`` are bad, of every
-    kind in ``BAD``. ``duplicate_share`` of the good ones are sent twice, by default in a row.
+    Arrivals start at ``start_ms`` on the virtual clock (ms since 1970). On average outside gaps
+    there are ``rate`` a second: ``rate * (1 + daily)`` after a quarter of a day, and
+    ``rate * (1 - daily)`` after three quarters. With ``gap_s`` > 0 the last ``gap_s`` of every
+    ``gap_every_s`` seconds are silent, and the day stands still meanwhile. What an event is,
+    follows from the stream's parameters and its id alone. Of all events ``bad_share`` are bad, of
+    every kind in ``BAD``. ``duplicate_share`` of the good ones are sent twice, by default in a row.
     Raises NoSuchStream for values that describe no stream.
     """
 
@@ -127,22 +70,25 @@ class PacedStream:
     partitions: int = 1
     duplicate_share: float = 0.0
     bad_share: float = 0.0
+    daily: float = 0.0
+    gap_every_s: float = 0.0
+    gap_s: float = 0.0
 
     def __post_init__(self) -> None:
         for name in (field.name for field in fields(self)):
             value = getattr(self, name)
-            if name.endswith("_share") and not 0 <= value <= 1:
+            if (name == "daily" or name.endswith("_share")) and not 0 <= value <= 1:
                 raise NoSuchStream(f"{name} lies between 0 and 1, got {value}")
             if name in self.COUNTS and value < 1:
                 raise NoSuchStream(f"{name} must be at least 1, got {value}")
             if name in self.FROM_0 and value < 0:
                 raise NoSuchStream(f"{name} must be 0 or more, got {value}")
-        _ = self.curve  # refuses a rate that cannot be
-
-    @property
-    def curve(self) -> RateCurve:
-        """Return the number of events per virtual second, over time."""
-        return RateCurve(self.rate)
+        if not 0 < self.rate < math.inf:
+            raise NoSuchStream(f"rate must be above 0, got {self.rate}")
+        if self.gap_s < 0 or (self.gap_s > 0 and self.gap_s >= self.gap_every_s):
+            raise NoSuchStream(
+                f"gap_s lies between 0 and gap_every_s ({self.gap_every_s}), got {self.gap_s}"
+            )
 
     def ending_by(self, now_ms: int, count: int, speed: float | None = None) -> Self:
         """Return the stream, started so that its virtual clock never passes the real one.
@@ -160,16 +106,16 @@ class PacedStream:
 
     def due(self, now_ms: float) -> int:
         """Return how many events have arrived when the virtual clock shows ``now_ms``."""
-        passed = (now_ms - self.start_ms) / 1000
-        if passed < 0:
-            return 0
-        about = int(self.curve.arrived_by(passed))
-        near = np.arange(max(about - 2, 0), about + 3)
-        return int(near[0] + np.count_nonzero(self.arrivals(near) <= now_ms))
+        most = int((now_ms - self.start_ms) / 1000 * self.rate * 2) + 2  # never twice the rate
+        return bisect_right(range(most), now_ms, key=lambda n: self.arrivals(np.array([n]))[0])
 
     def _offsets(self, ids: Ints) -> Ints:
         # The jitter stays within the event's own place, so arrivals never overtake each other.
-        seconds = self.curve.time_of(ids + self._draw("jitter", ids))
+        days, rest = np.divmod((ids + self._draw("jitter", ids)) / (self.rate * DAY_S), 1)
+        minutes, arrived = _day(self.daily)
+        seconds = (days + np.interp(rest, arrived, minutes)) * DAY_S
+        if self.gap_s > 0:
+            seconds += np.floor(seconds / (self.gap_every_s - self.gap_s)) * self.gap_s
         return np.floor(seconds * 1000).astype(np.int64)
 
     def _hash(self, what: str, ids: Ints) -> Ints:

@@ -16,7 +16,6 @@ from workbook.streams.generators.streams import (
     PacedStream,
     changed,
     encode,
-    require_ids,
 )
 
 SPOILED: Kinds = (
@@ -32,8 +31,8 @@ SPOILED: Kinds = (
 class ViewerStream(PacedStream):
     """A record for each of ``users``, by their numbers, and then changes of some of them.
 
-    Of the records, ``bad_share`` have no traits that can be read, and ``duplicate_share`` are sent
-    twice, bad ones too. Of the changes, ``erased_share`` are tombstones.
+    Of the records, ``bad_share`` have no traits that can be read, and ``duplicate_share`` of the
+    others are sent twice. Of the changes, ``erased_share`` are tombstones.
 
     Facts: event_id, arrival (ms), user, partition, deleted (bool: a tombstone), age_group, gender
     and region. Traits that can't be read, and those of a tombstone, are ``unknown``.
@@ -45,12 +44,6 @@ class ViewerStream(PacedStream):
     users: int = 50_000
     erased_share: float = 0.2
     bad_share: float = 0.05
-
-    def _sent(self, first: int, last: int) -> tuple[Ints, Ints]:
-        require_ids(first, last)
-        ids = np.arange(first, last)
-        sent = np.repeat(ids, 1 + (self._draw("again", ids) < self.duplicate_share))
-        return sent, sent
 
     def _facts(self, places: Ints, ids: Ints) -> Facts:
         users = np.where(ids < self.users, ids, self._hash("user", ids) % self.users)

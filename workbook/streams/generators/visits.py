@@ -24,14 +24,12 @@ from workbook.streams.generators.streams import (
     Kinds,
     Messages,
     PacedStream,
-    RateCurve,
     changed,
     encode,
     without,
 )
 
 PAGES = ("/", "/shoes", "/shirts", "/hats", "/cart")
-FIVE_MINUTES_MS = 300_000
 
 
 class Kind(StrEnum):
@@ -91,13 +89,6 @@ class VisitStream(PacedStream):
     orphan_share: float = 0.0
     late_share: float = 0.0
     late_by_ms: int = 30_000
-    gap_every_s: float = 0.0
-    gap_s: float = 0.0
-
-    @property
-    def curve(self) -> RateCurve:
-        """Return the number of messages per virtual second, over time."""
-        return RateCurve(self.rate, gap_every_s=self.gap_every_s, gap_s=self.gap_s)
 
     def block(self, first: int, last: int) -> pa.Table:
         """Return the messages and heartbeats: event_id, partition, arrival (ms), key and value."""

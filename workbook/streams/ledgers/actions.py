@@ -47,9 +47,6 @@ class ActionsVerdict(Findings):
         """Return the number of each anomaly, in a line."""
         return f"{super().headline}; {self.messages:,} messages"
 
-    def _headline(self) -> str:
-        return f"{super()._headline()}: {self.headline}"
-
 
 def judge(
     expected: pd.DataFrame,

@@ -11,13 +11,6 @@ SHOWN = 5
 """The number of events of each anomaly shown in the text of a verdict."""
 
 
-def require_columns(frame: pd.DataFrame, columns: Sequence[str], what: str) -> None:
-    """Raise ValueError where a column is missing."""
-    missing = [column for column in columns if column not in frame]
-    if missing:
-        raise ValueError(f"{what} needs {missing}, and has {list(frame.columns)}")
-
-
 class Compared(NamedTuple):
     """Rows that were expected and weren't found, or the reverse; with other contents; twice."""
 
@@ -91,7 +84,7 @@ class Findings:
         return ", ".join(f"{count:,} {name}" for name, count in self.counts.items())
 
     def __str__(self) -> str:
-        lines = [self._headline()]
+        lines = [self._title()]
         for name, count in self.counts.items():
             lines.append(f"  {_words(name):<13}{count:>10,}  {self.meanings[name]}")
             if count:
@@ -107,11 +100,11 @@ class Findings:
         )
         head = "<tr><th>anomaly</th><th>events</th><th>what it means</th></tr>"
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
-        table = f"<table><caption>{escape(self._headline())}</caption>{head}{rows}</table>"
+        table = f"<table><caption>{escape(self._title())}</caption>{head}{rows}</table>"
         return table + self._events_html() + notes
 
-    def _headline(self) -> str:
-        return "✓ clean" if self.clean else "✗ not clean"
+    def _title(self) -> str:
+        return f"{'✓' if self.clean else '✗ not'} clean: {self.headline}"
 
     def _events_html(self) -> str:
         return "".join(

@@ -39,9 +39,9 @@ class GroupsVerdict(Findings):
     expected: int
     observed: int
 
-    def _headline(self) -> str:
-        held = f"{self.expected:,} partitions committed, {self.observed:,} in the table"
-        return f"{super()._headline()}: {held}"
+    @property
+    def headline(self) -> str:
+        return f"{self.expected:,} partitions committed, {self.observed:,} in the table"
 
 
 def judge(expected: pd.DataFrame, observed: pd.DataFrame, admin: pd.DataFrame) -> GroupsVerdict:

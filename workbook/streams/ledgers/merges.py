@@ -9,9 +9,7 @@ import pandas as pd
 
 from workbook.streams.events.merged import Merged
 from workbook.streams.events.reasons import Reason
-from workbook.streams.ledgers.findings import Findings, compare, require_columns
-
-REQUIRED_COLUMNS = ("type", "event_id", "ssid", "partition", "timestamp")
+from workbook.streams.ledgers.findings import Findings, compare
 
 MEANINGS = {
     "lost": "a good message that is in no merged one",
@@ -54,11 +52,7 @@ class MergeVerdict(Findings):
 
     @property
     def headline(self) -> str:
-        """Return the verdict in a line."""
-        return self._headline()
-
-    def _headline(self) -> str:
-        return f"{super()._headline()}: {self.expected:,} visits, {self.emitted:,} merged messages"
+        return f"{self.expected:,} visits, {self.emitted:,} merged messages"
 
 
 class MergeLedger:
@@ -66,11 +60,10 @@ class MergeLedger:
 
     ``expected`` has a row per message: type, event_id, ssid, partition, timestamp, and optionally
     page, order_id, cents, and reason (None when good). ``VisitStream.expected`` gives it; both
-    streams belong in one frame. Raises ValueError when a column is missing.
+    streams belong in one frame.
     """
 
     def __init__(self, expected: pd.DataFrame) -> None:
-        require_columns(expected, REQUIRED_COLUMNS, "the ledger of merges")
         good = expected if "reason" not in expected else expected[expected["reason"].isna()]
         self.messages = good.drop_duplicates(_KEY).reset_index(drop=True)
 

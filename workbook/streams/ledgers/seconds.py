@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from workbook.streams.ledgers.events import Ledger
 from workbook.streams.ledgers.findings import Findings
 
 WRONG = "wrong numbers"
@@ -79,7 +78,7 @@ class SecondsVerdict(Findings):
         columns = ["second", "expected", "emitted", "last", "meaning"]
         return wrong[columns].assign(second=times).rename(columns={"second": "second (UTC)"})
 
-    def _headline(self) -> str:
+    def _title(self) -> str:
         right, total = len(self.seconds) - len(self._wrong), len(self.seconds)
         which = f"The other {right} of {total}" if right < total else f"All {total}"
         adds = f" A reader that adds up: {len(self.missing):,} lost." if right < total else ""
@@ -93,12 +92,12 @@ def judge(expected: pd.DataFrame, metrics: pd.DataFrame) -> SecondsVerdict:
     one aren't judged: there is the click that completes that second.
     """
     judged = metrics[metrics["second"] <= expected["second"].max()]
-    ledger = Ledger(expected[["event_id", "timestamp", "second"]])
-    kept = judged.drop_duplicates("second", keep="last")
-    summed = ledger.judge(_events(judged))
+    due = expected[["event_id", "timestamp", "second"]]
+    kept, seen = _events(judged.drop_duplicates("second", keep="last")), _events(judged)
+    known = seen[seen["event_id"].isin(due["event_id"])]
     found = {
-        "lost": ledger.judge(_events(kept)).lost[["event_id", "timestamp", "second"]],
-        "duplicated": summed.duplicated[["event_id", "second", "offset"]],
+        "lost": due[~due["event_id"].isin(kept["event_id"])],
+        "duplicated": known[known.duplicated("event_id")],
         "miscounted": _miscounted(expected, judged),
     }
     counts = judged.groupby("second")["views"].agg(list)
@@ -115,7 +114,8 @@ def judge(expected: pd.DataFrame, metrics: pd.DataFrame) -> SecondsVerdict:
         meaning(due, views, *rest) for views, (due, *rest) in zip(told, numbers, strict=True)
     ]
     frame = frame.rename_axis("second").reset_index()
-    return SecondsVerdict(found=found, seconds=frame, missing=summed.lost)
+    missing = due[~due["event_id"].isin(seen["event_id"])]
+    return SecondsVerdict(found=found, seconds=frame, missing=missing)
 
 
 def _miscounted(expected: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import ClassVar
 import pandas as pd
 
 from workbook.streams.events.positions import US
-from workbook.streams.ledgers.findings import Findings
+from workbook.streams.ledgers.findings import Findings, compare
 
 MEANINGS = {
     "missing": "a client holds this position, but the table does not say so",
@@ -36,9 +36,9 @@ class TableVerdict(Findings):
     expected: int
     observed: int
 
-    def _headline(self) -> str:
-        held = f"{self.expected:,} positions held, {self.observed:,} in the table"
-        return f"{super()._headline()}: {held}"
+    @property
+    def headline(self) -> str:
+        return f"{self.expected:,} positions held, {self.observed:,} in the table"
 
 
 class TableLedger:
@@ -65,29 +65,21 @@ class TableLedger:
     def judge(self, observed: pd.DataFrame) -> TableVerdict:
         """Compare who holds what with the truth.
 
-        ``observed`` has a row per client: client, positions and tickers (lists, or None). Raises
-        ValueError when a client stands there twice.
+        ``observed`` has a row per client: client, positions and tickers (lists, or None).
         """
-        twice = observed.loc[observed["client"].duplicated(), "client"]
-        if len(twice):
-            raise ValueError(
-                f"client {twice.iloc[0]!r} is in the table twice: a table has one row per "
-                "client. Of a stream of updates, take the last of each client first."
-            )
         pairs = observed[["client", "positions"]].explode("positions")
         shown = pairs.rename(columns={"positions": "position"}).dropna()
-        true = pd.MultiIndex.from_frame(self._held[["client", "position"]])
-        seen = pd.MultiIndex.from_frame(shown[["client", "position"]])
-        where = ["client", "position", "ticker", "exchange", "partition", "offset"]
-        times = shown.value_counts(["client", "position"]).rename("times")
+        key, where = ["client", "position"], ["ticker", "exchange", "partition", "offset"]
+        lost, extra, _, _ = compare(self._held[[*key, *where]], shown.drop_duplicates(), key)
+        times = shown.value_counts(key).rename("times")
         found = {
-            "missing": self._held.loc[~true.isin(seen), where].reset_index(drop=True),
-            "stale": self._explained(shown[~seen.isin(true)].drop_duplicates()),
+            "missing": lost.reset_index(drop=True),
+            "stale": self._explained(extra[key]),
             "repeated": times[times > 1].reset_index(),
             "empty": observed.loc[~observed["client"].isin(shown["client"]), ["client"]],
             "wrong_tickers": self._wrong_tickers(observed),
         }
-        return TableVerdict(found=found, expected=len(true), observed=len(seen))
+        return TableVerdict(found=found, expected=len(self._held), observed=len(shown))
 
     def _explained(self, stale: pd.DataFrame) -> pd.DataFrame:
         """Return the pairs that are not true, each with the record that made them so."""
