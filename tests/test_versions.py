@@ -13,11 +13,11 @@ PACKAGE = Path(__file__).parents[1] / "workbook"
 ROOMS = tuple(f"workbook.{room}." for room in ("streams.events", "sources", "tables", "pipelines"))
 ACCEPTED: dict[str, tuple[int, str]] = {
     "page_views": (2, "f21a6665ae74"),
-    "event_time_merge": (2, "3cb96189b6d3"),
-    "share_holders": (3, "da9b810d13be"),
-    "active_groups": (3, "baa64b8e6f2b"),
-    "replicate": (1, "59385ada11bb"),
-    "ad_statistics": (3, "e263fc71e322"),
+    "event_time_merge": (2, "bcc6ef8c595c"),
+    "share_holders": (3, "8e27d09507d4"),
+    "active_groups": (3, "caea8f3ec0c0"),
+    "replicate": (1, "2f408d23f3a1"),
+    "ad_statistics": (3, "9272b6bba769"),
     "archive": (2, "429ec8df9baf"),
 }
 """Of each system the version, and the hash of what its pipeline is made of."""
@@ -41,6 +41,9 @@ def made_of(module: str, found: dict[str, str]) -> dict[str, str]:
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=list(SYSTEMS))
 def test_a_changed_pipeline_has_another_version(system) -> None:
     parts = made_of(f"workbook.pipelines.{system.name}", {})
+    source = (PACKAGE / f"systems/{system.name}.py").read_text()  # names how its records are read
+    for module in re.findall(r"^ +from (workbook\.sources\.\w+) import", source, re.MULTILINE):
+        made_of(module, parts)
     digest = hashlib.sha256("".join(v for _, v in sorted(parts.items())).encode()).hexdigest()[:12]
     assert ACCEPTED.get(system.name) == (system.version, digest), (
         f"The pipeline of {system.name}, or a module below it, has changed: raise its VERSION if "

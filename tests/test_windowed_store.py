@@ -89,19 +89,6 @@ def test_fetch_includes_the_windows_that_begin_at_both_ends(filled: WindowedStor
     assert minutes(filled.fetch("a", NOW + 1, NOW + 2 * MINUTE - 1)) == [1]  # starts count
 
 
-def test_bytes_come_back_as_they_were(tmp_path: Path) -> None:
-    details = b"\xff\x00"
-    nested = pa.array([{"raw": [details], "text": '{"$base64":"YQ=="}'}])
-    rows = changes(("a", NOW, details)).append_column("more", nested)
-    windows, table = made(tmp_path / "windows.db"), Store(tmp_path / "store.db", "group")
-    for sink in (windows, table):
-        sink.write(rows, Batch("q", 0))
-    expected = {"raw": [details], "text": '{"$base64":"YQ=="}'}
-    [(_, row)] = windows.all()
-    assert table.get("a") == row
-    assert (row["details"], row["more"]) == (details, expected)
-
-
 def test_the_command_shows_windows_and_those_of_a_group(
     filled: WindowedStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
