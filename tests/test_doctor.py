@@ -161,8 +161,8 @@ def test_a_wrong_mechanism_and_an_advertised_address_where_nobody_answers_are_na
     monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", secured.at["lost"])
     said = "sends its clients on to 127.0.0.1:1, where nobody answers"
     assert_named("broker", said, "advertised.listeners")
-    for name, value in secured.variables("learner").items():
-        monkeypatch.setenv(name, value)
+    for name, value in secured.login("learner").items():
+        monkeypatch.setenv(f"KAFKA_{name.upper().replace('.', '_')}", value)
     monkeypatch.setenv("KAFKA_SASL_MECHANISM", "SCRAM-SHA-256")
     assert_named("broker", "Unsupported SASL mechanism", "Check .*KAFKA_SASL_MECHANISM")
 

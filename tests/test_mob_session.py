@@ -58,7 +58,7 @@ def test_a_program_that_prints_hears_of_show() -> None:
         while not until():
             print(reader.poll(0.1))
 
-    assert "Use `show`" in problems[0].check(mob).part("Likely cause")
+    assert "does it use `show`" in problems[0].check(mob).part("Likely cause")
 
 
 def test_the_notebook_gives_the_mob_what_the_check_gives_it() -> None:
