@@ -5,7 +5,14 @@ from contextlib import suppress
 from typing import Any, ClassVar
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka import (
+    OFFSET_END,
+    Consumer,
+    KafkaError,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient
 from labs import until
 
@@ -90,3 +97,21 @@ def test_a_partition_or_a_coordinator_that_is_starting_is_asked_again(
     with pytest.raises(KafkaException):
         offsets.first_since({}, "clicks", 0)
     assert len(Starting.errors) == 1, "asked once"
+
+
+def test_a_record_that_comes_between_two_questions_is_the_first_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Growing(Starting):
+        """The partition has no record until its first question, and one after it."""
+
+        end = 0
+
+        def offsets_for_times(self, places: list[TopicPartition], timeout: float) -> Any:
+            held, Growing.end = Growing.end, 1
+            at = held if places[0].offset == OFFSET_END else held - 1
+            return [TopicPartition(place.topic, place.partition, at) for place in places]
+
+    monkeypatch.setattr(offsets, "Consumer", Growing)
+    monkeypatch.setattr(offsets, "require_topic", lambda config, topic: 1)
+    assert offsets.first_since({}, "clicks", 0) == {0: 0}, "not behind that record"

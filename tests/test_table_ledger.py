@@ -1,6 +1,7 @@
 """The table's ledger recomputes the truth, and finds exactly what is planted."""
 
 import pandas as pd
+import pytest
 
 from workbook.errors import Rejected
 from workbook.streams.events.positions import Position
@@ -103,3 +104,9 @@ def test_it_finds_exactly_what_is_planted() -> None:
 def test_a_right_table_is_clean_and_an_empty_one_lacks_all() -> None:
     assert "✓ clean" in str(SMALL.judge(table(RIGHT)))
     assert SMALL.judge(table({})).counts["missing"] == 3
+
+
+def test_a_client_who_stands_there_twice_is_refused() -> None:
+    """Though all positions may be there, and each once."""
+    with pytest.raises(ValueError, match="'Bob' is in the table twice"):
+        SMALL.judge(pd.concat([table(RIGHT), table({"Bob": ([], [])})]))

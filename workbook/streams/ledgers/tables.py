@@ -65,8 +65,15 @@ class TableLedger:
     def judge(self, observed: pd.DataFrame) -> TableVerdict:
         """Compare who holds what with the truth.
 
-        ``observed`` has a row per client: client, positions and tickers (lists, or None).
+        ``observed`` has a row per client: client, positions and tickers (lists, or None). Raises
+        ValueError when a client stands there twice.
         """
+        twice = observed.loc[observed["client"].duplicated(), "client"]
+        if len(twice):
+            raise ValueError(
+                f"Expected a row per client, but {twice.iloc[0]!r} is in the table twice. Of a "
+                "stream of updates, take the last of each client first."
+            )
         pairs = observed[["client", "positions"]].explode("positions")
         shown = pairs.rename(columns={"positions": "position"}).dropna()
         key, where = ["client", "position"], ["ticker", "exchange", "partition", "offset"]
