@@ -16,6 +16,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient
 from labs import until
 
+from workbook.errors import BrokerUnreachable
 from workbook.kafka import offsets
 from workbook.kafka.offsets import PartitionOffsets, committed_offset, partition_offsets
 from workbook.topics import Topic
@@ -115,3 +116,14 @@ def test_a_record_that_comes_between_two_questions_is_the_first_one(
     monkeypatch.setattr(offsets, "Consumer", Growing)
     monkeypatch.setattr(offsets, "require_topic", lambda config, topic: 1)
     assert offsets.first_since({}, "clicks", 0) == {0: 0}, "not behind that record"
+
+
+@pytest.mark.parametrize("name", ["_TIMED_OUT", "_TRANSPORT", "_ALL_BROKERS_DOWN"])
+def test_a_broker_that_falls_silent_between_two_questions_is_named(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(offsets, "Consumer", Starting)
+    monkeypatch.setattr(offsets, "require_topic", lambda config, topic: 1)
+    monkeypatch.setattr(Starting, "errors", [getattr(KafkaError, name)])
+    with pytest.raises(BrokerUnreachable, match="a Kafka broker at here:9092"):
+        offsets.partition_offsets({"bootstrap.servers": "here:9092"}, "clicks")

@@ -50,6 +50,8 @@ _STARTING = {
 }  # fmt: skip
 """What a new topic's partition, or a broker that has just started, says at first."""
 
+_SILENT = {KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN}
+
 
 @dataclass(frozen=True, slots=True)
 class PartitionOffsets:
@@ -177,7 +179,7 @@ def _asked(config: Mapping[str, Any], ask: Callable[[], T]) -> T:
     try:
         return patiently(ask, passing, 0.05)
     except KafkaException as failure:
-        if failure.args[0].code() in (KafkaError._TIMED_OUT, KafkaError._TRANSPORT):
+        if failure.args[0].code() in _SILENT:
             raise unreachable(config, ANSWER_S) from failure
         raise
 
