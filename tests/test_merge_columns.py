@@ -119,6 +119,20 @@ def test_with_nothing_open_a_start_is_where_the_batch_began() -> None:
     assert starts == [(7, None), (7, 3), (9, 4), (9, 5), (20, 5)]
 
 
+@pytest.mark.parametrize(("clock", "fragment"), [(150, 1), (151, 0)])
+def test_an_ssid_is_remembered_for_just_its_horizon(clock: int, fragment: int) -> None:
+    state = empty(TABLES)
+    by_hand = MergeByHand(TOPICS, LIMITS)
+    for at, message in ((100, TrackingMessage(1, "a", 5, "/")), (clock, Heartbeat(clock))):
+        both = [("tracking", message), *((topic, Heartbeat(at)) for topic in TOPICS)]
+        by_hand.process(both)
+        merge(state, squeeze(frame(list(enumerate(both)))), limits=LIMITS, topics=TOPICS)
+    late = ("tracking", TrackingMessage(2, "a", 6, "/"))
+    rows = merge(state, squeeze(frame([(9, late)])), limits=LIMITS, topics=TOPICS)
+    found = rows.filter(kind=MERGED)["fragment"].to_list()
+    assert found == [visit.fragment for visit in by_hand.process([late])] == [fragment]
+
+
 def test_a_topic_that_is_idle_does_not_hold_the_clock_back() -> None:
     wall = [1000]
     idle = Idle(timeout=100, run=1, now=lambda: wall[0])
