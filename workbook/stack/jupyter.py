@@ -33,6 +33,7 @@ export PATH={bin}:"$PATH"
 
 FIRST_PAGE = "/lab/tree/00_start_here.ipynb"
 DEADLINE = 90.0
+TRIES = 2
 
 PAGE = ".open_the_lab.html"
 """In the folder of the notebooks while the lab is open; see ``redirect``."""
@@ -43,10 +44,15 @@ def start(lease: Lease, folder: Path) -> str:
 
     Raises ``ServerFailed`` as soon as it has ended, or when it does not answer in time.
     """
-    log, token, port = folders.run_dir() / "jupyter.log", secrets.token_hex(24), ports.choose(PORT)
-    pid = _spawn(lease, folder, token, port, log)
-    if _answers(port, pid):
-        return f"http://{ports.LOOPBACK}:{port}{FIRST_PAGE}?token={token}"
+    log = folders.run_dir() / "jupyter.log"
+    for _ in range(TRIES):
+        token, port = secrets.token_hex(24), ports.choose(PORT)
+        pid = _spawn(lease, folder, token, port, log)
+        if _answers(port, pid):
+            return f"http://{ports.LOOPBACK}:{port}{FIRST_PAGE}?token={token}"
+        # Another lab may have taken the port in the seconds between our look and JupyterLab's own.
+        if _runs(pid) or ports.is_free(port):
+            break
     raise process.failure(f"JupyterLab on port {port}", log, ended=not _runs(pid))
 
 
