@@ -22,7 +22,7 @@ def lab(options: Namespace) -> None:
     """Start Kafka and JupyterLab, and end them when asked to."""
     # However this process is asked to end, it first gives back what it holds.
     end_like_ctrl_c()
-    for finding in look("Spark master"):
+    for finding in (*look("Spark memory"), *look("Spark master")):
         if finding.state == "fault":  # Kafka works all the same, and chapters begin without Spark
             print(as_typed(str(finding)), flush=True)
     folder = _notebooks()
