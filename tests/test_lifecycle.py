@@ -172,7 +172,7 @@ def jupyterlab(lease, folder):
     lease.ask("spawn", command=sleeps, env={}, cwd="/", log=f"{folder}/log")
     return "jupyterlab"
 
-lab.addresses.kafka = lab.jars.prefetch = lab.jupyter.prepare_spark = lambda *_: None
+lab.addresses.kafka = lab.jars.prefetch = lab._prepare_spark = lambda *_: None
 lab.jupyter.start = jupyterlab
 lab.lab(Namespace(no_browser=True))
 """

@@ -31,9 +31,6 @@ MEMORY_GB, DISK_GB = 4.0, 3.0
 JAVA_WITHIN = 6.0
 """Seconds that Java may take to say its version while the doctor waits."""
 
-LEAST_HEAP = 2**29
-"""Bytes: with less of ``SPARK_DRIVER_MEMORY`` Spark 4.2 refuses to start."""
-
 MASTERS = r"local(\[(\*|[1-9]\d*)(\s*,\s*\d+)?\])?|local-cluster\[.+\]|yarn|(spark|k8s)://.+"
 PACKAGES = ("pyspark", "confluent-kafka", "jupyterlab", "ipywidgets", "matplotlib")
 MARKS = {"ok": "✓ ok", "note": "• note", "fault": "✗ fault"}
@@ -109,16 +106,14 @@ def memory() -> Iterator[Finding]:
 def spark_memory() -> Iterator[Finding]:
     """Check that ``SPARK_DRIVER_MEMORY`` is a size that Java reads, and that fits this machine."""
     asked, has = os.environ.get("SPARK_DRIVER_MEMORY") or "2g", psutil.virtual_memory().total
-    size = re.fullmatch("([0-9]{1,18})([kmgt]?)", asked, re.IGNORECASE)
-    heap = int(size[1]) * 1024 ** " kmgt".index(size[2].lower() or " ") if size else 0
-    if LEAST_HEAP <= heap <= has:
-        yield Finding("Spark memory", "ok", f"{asked}, by SPARK_DRIVER_MEMORY")
-        return
-    raise SparkFailed(
-        f"SPARK_DRIVER_MEMORY is {asked!r}, but Spark needs a whole number with k, m, g or t, from "
-        f"512m to what this machine has ({has / 2**30:.1f} GiB); a number alone means bytes. "
-        "Set it to a size like 2g, or unset it."
-    )
+    size = re.fullmatch(r"([0-9]{1,18})([kmgt]?)", asked.lower())
+    if not size or not 2**29 <= int(size[1]) * 1024 ** " kmgt".index(size[2] or " ") <= has:
+        raise SparkFailed(
+            f"SPARK_DRIVER_MEMORY is {asked!r}, but Spark needs a whole number with k, m, g or t, "
+            f"from 512m to what this machine has ({has / 2**30:.1f} GiB); a number alone means "
+            "bytes. Set it to a size like 2g, or unset it."
+        )
+    yield Finding("Spark memory", "ok", f"{asked}, by SPARK_DRIVER_MEMORY")
 
 
 def disk() -> Iterator[Finding]:
