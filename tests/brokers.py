@@ -50,6 +50,13 @@ USERS = {"admin": "right", "reader": "reads", "watcher": "watches", "stranger": 
 """Users of ``broker_with_scram`` and their passwords."""
 
 
+def answers(port: int) -> bool:
+    """Whether something accepts connections on this port."""
+    with socket.socket() as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex((ports.LOOPBACK, port)) == 0
+
+
 class OwnBroker:
     """A real broker that may be killed and started again: the same port, the same data.
 
@@ -87,7 +94,7 @@ class OwnBroker:
         """Start it, and wait until its ports answer."""
         with self._log.open("ab") as log:
             self._server = subprocess.Popen(self._command, stdout=log, stderr=log)
-        until(lambda: all(map(ports.answers, self._listening)), "a broker of this test")
+        until(lambda: all(map(answers, self._listening)), "a broker of this test")
 
     def kill(self) -> None:
         """End it by kill -9; harmless when it does not run."""

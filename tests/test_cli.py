@@ -56,10 +56,12 @@ def test_a_lab_that_cannot_keep_copies_starts_nothing_and_faults_of_spark_are_to
 ) -> None:
     (tmp_path / "file").write_text("")
     nowhere = str(tmp_path / "file" / "my_notebooks")
-    lab.env |= {"WORKBOOK_NOTEBOOKS": nowhere, "SPARK_MASTER": "spark://127.0.0.1:1"}
+    lab.env |= {"WORKBOOK_NOTEBOOKS": nowhere, "SPARK_DRIVER_MEMORY": "lots"}
+    lab.env |= {"SPARK_MASTER": "spark://127.0.0.1:1"}
     code, said = workbook(lab, "lab", "--no-browser")
     assert (code, "Traceback" in said, "Starting" in said) == (1, False, False)
     assert f"cannot be written to {nowhere}" in said
     assert "set WORKBOOK_NOTEBOOKS" in said
+    assert "SPARK_DRIVER_MEMORY is 'lots'" in said
     assert "No Spark master answers at spark://127.0.0.1:1" in said
     lab.assert_nothing_is_left(set())

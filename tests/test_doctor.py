@@ -60,6 +60,11 @@ def test_a_healthy_machine_has_no_fault() -> None:
     ("variable", "value", "subject", "said", "fix"),
     [
         ("JAVA_HOME", "/gone", "Java", "there is no bin/java", "Point JAVA_HOME at a JDK 17"),
+        ("SPARK_DRIVER_MEMORY", "2x", "Spark memory", "is '2x', but Spark needs", "a size like 2g"),
+        ("SPARK_DRIVER_MEMORY", "100m", "Spark memory", "from 512m to what", "or unset it"),
+        ("SPARK_DRIVER_MEMORY", "2048", "Spark memory", "a number alone means bytes", "Set it"),
+        ("SPARK_DRIVER_MEMORY", "500T", "Spark memory", "what this machine has", "Set it"),
+        ("SPARK_MASTER", "mesos://h:5050", "Spark master", "Spark does not know", "Unset it"),
         ("SPARK_MASTER", f"spark://{NOBODY}", "Spark master", "nobody listens", "or unset it"),
         ("SPARK_MASTER", "spark://lost.invalid:7,h", "Spark master", "cannot be resolved", "Check"),
         ("WORKBOOK_CACHE", "{file}/cache", "disk", "cannot be written", "point WORKBOOK_CACHE"),

@@ -18,7 +18,9 @@ CUT_DOWN = """
 case "$*" in *add-modules*) echo "Module jdk.incubator.vector not found" >&2; exit 1;; esac
 echo 'openjdk version "17.0.9" 2023-10-17' >&2
 """
-ELEVEN = "echo 'openjdk version \"11.0.2\" 2019-01-15' >&2"
+ELEVEN = (
+    "echo 'Picked up JAVA_TOOL_OPTIONS: -Xa' >&2; echo 'openjdk version \"11.0.2\" 2019-01-15' >&2"
+)
 TWENTY_ONE = "echo 'openjdk version \"21.0.2\" 2024-01-16' >&2"
 SILENT = "exit 1"
 

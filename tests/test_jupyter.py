@@ -1,4 +1,4 @@
-"""JupyterLab that doesn't answer: another program was quicker with the port."""
+"""JupyterLab that doesn't answer, or at another port: a program was quicker with its own."""
 
 import socket
 import subprocess
@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from brokers import free_port
 
 from workbook.errors import ServerFailed
 from workbook.stack import folders, jupyter, ports
@@ -28,7 +29,7 @@ def test_it_is_named_and_whoever_has_its_port_hears_nothing(
     def spawn(request: str, *, log: str, **rest: Any) -> int:
         with Path(log).open("ab") as said:
             started.append(subprocess.Popen([sys.executable, "-c", script], stderr=said))
-        return started[0].pid
+        return started[-1].pid
 
     monkeypatch.setattr(folders, "run_dir", lambda: tmp_path)
     monkeypatch.setattr(jupyter, "DEADLINE", 3)
@@ -40,5 +41,49 @@ def test_it_is_named_and_whoever_has_its_port_hears_nothing(
         other.setblocking(False)
         with pytest.raises(BlockingIOError):
             other.accept()
-    started[0].kill()
-    started[0].wait()
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+SERVES = """
+import http.server, sys
+class Yes(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200); self.end_headers()
+try:
+    server = http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Yes)
+except OSError:
+    sys.exit("taken")
+server.handle_request()
+"""
+
+
+def test_a_port_that_was_taken_meanwhile_is_tried_once_more_elsewhere_with_another_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, tokens, tried = list[subprocess.Popen[bytes]](), list[str](), list[int]()
+
+    def spawn(request: str, *, command: list[str], env: dict[str, str], **rest: Any) -> int:
+        [port] = [word.removeprefix("--port=") for word in command if word.startswith("--port=")]
+        tokens.append(env["JUPYTER_TOKEN"])
+        started.append(subprocess.Popen([sys.executable, "-c", SERVES, port]))
+        return started[-1].pid
+
+    monkeypatch.setattr(folders, "run_dir", lambda: tmp_path)
+    supervisor: Any = SimpleNamespace(ask=spawn)
+    with socket.create_server((ports.LOOPBACK, 0)) as other:
+        tried += [other.getsockname()[1], free_port()]
+        chosen = iter(tried)
+        monkeypatch.setattr(ports, "choose", lambda port: next(chosen))
+        url = jupyter.start(supervisor, tmp_path)
+        other.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            other.accept()
+    first, second = tokens
+    assert f":{tried[1]}/" in url
+    assert url.endswith(second)
+    assert first != second
+    for process in started:
+        process.kill()
+        process.wait()

@@ -162,6 +162,38 @@ def test_whatever_ends_the_lab_ends_everything(
     lab.assert_nothing_is_left(ports)
 
 
+OPEN_AND_SMALL = """
+import sys
+from argparse import Namespace
+from workbook.cli import lab
+
+def jupyterlab(lease, folder):
+    sleeps = [sys.executable, "-c", "import time; time.sleep(600)"]
+    lease.ask("spawn", command=sleeps, env={}, cwd="/", log=f"{folder}/log")
+    return "jupyterlab"
+
+lab.addresses.kafka = lab.jars.prefetch = lab._prepare_spark = lambda *_: None
+lab.jupyter.start = jupyterlab
+lab.lab(Namespace(no_browser=True))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_service_manager_and_a_closed_terminal_end_the_lab_as_ctrl_c_does(
+    lab: OwnLab, number: signal.Signals, tmp_path: Path
+) -> None:
+    """With another process in JupyterLab's place, and without a broker: this takes seconds."""
+    lab.env |= {"WORKBOOK_NOTEBOOKS": str(tmp_path / "mine")}
+    process = lab.start("-c", OPEN_AND_SMALL)
+    read_until(process, "The lab is open: jupyterlab")
+    [server] = [child for owned in lab.servers("supervisor") for child in owned.children()]
+    process.send_signal(number)
+    said, _ = process.communicate(timeout=60)
+    assert "Everything the lab started has ended" in said
+    assert not server.is_running()
+    lab.assert_nothing_is_left(set())
+
+
 def test_servers_end_with_their_last_user_only(lab: OwnLab) -> None:
     first, second = lab.start("-c", USER), lab.start("-c", USER)
     where = {read_until(user, "broker 127") for user in (first, second)}

@@ -4,6 +4,7 @@ import errno
 import re
 import shlex
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -117,6 +118,14 @@ def test_a_disk_that_is_full_at_the_start_is_said(
     monkeypatch.setattr(run, "kafka", Mock(side_effect=error))
     assert main(["run", "page_views"]) == 1
     assert "The disk is full" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("nothing_starts")
+def test_a_port_of_prometheus_that_is_taken_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        said = refused(capsys, "run", "page_views", "--metrics-port", port)
+    assert f"Expected to serve Prometheus on port {port}" in said
 
 
 @pytest.mark.usefixtures("nothing_starts")

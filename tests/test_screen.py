@@ -13,7 +13,7 @@ def seen(line: str, shown: Shown, *alerts: str) -> str:
     there = io.StringIO()
     console = Console(file=there, force_terminal=True, width=40, height=20, highlight=False)
     with Live(console=console, auto_refresh=False, transient=True) as live:
-        live.update(drawn(line, alerts, shown), refresh=True)
+        live.update(drawn(line, alerts, shown, console.height), refresh=True)
         return there.getvalue()
 
 
@@ -32,3 +32,9 @@ def test_names_neither_steer_the_terminal_nor_begin_a_line() -> None:
     text = seen(evil, Shown(("group",), [(evil,)], 0, [evil]))
     assert text.count("x�]0;title��y") == 3
     assert "\x07" not in text
+
+
+def test_of_thousands_of_rows_only_those_are_made_that_can_fit() -> None:
+    rows = [(f"/{n}",) for n in range(20_000)]
+    table = drawn("", [], Shown(("page",), rows), 20).renderables[-1]
+    assert (table.row_count, table.title) == (20, "20,000 rows")

@@ -237,6 +237,8 @@ def test_a_file_is_read_as_kafkas_own_tools_read_it(tmp_path, monkeypatch) -> No
     mine: Any = external()
     assert found == mine.client_config()
     assert found["sasl.password"] == "a\"b'c"
+    plain = "org.apache.kafka.common.security.plain.PlainLoginModule required "
+    assert mine.spark_options()["kafka.sasl.jaas.config"].startswith(plain)
     assert properties(rb"sasl.password=\ud83d\ude00") == {"sasl.password": "😀"}
     monkeypatch.setenv("KAFKA_SASL_PASSWORD", "it wins")
     mine = external()

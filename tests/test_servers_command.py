@@ -3,13 +3,14 @@
 from argparse import Namespace
 
 import pytest
+from brokers import answers
 from confluent_kafka import Consumer, Producer, TopicPartition
 from labs import OwnLab, until
 
 from workbook.cli.lab import stop
 from workbook.errors import NotOurServer, ServerFailed
 from workbook.kafka.broker import Broker
-from workbook.stack import client, doctor, ports
+from workbook.stack import client, doctor
 from workbook.topics import Topic
 
 CLICKS = Topic("clicks")
@@ -41,7 +42,7 @@ def test_the_broker_stops_alone_and_comes_back_with_its_topics_on_its_port(lab: 
     until(lambda: read(10), "the first ten")
 
     assert f"kafka at {address} has stopped" in workbook(lab, "stop", "kafka")
-    assert not ports.answers(port)
+    assert not answers(port)
     assert "kafka at" in workbook(lab, "stop", "kafka"), "stopping twice does no harm"
     with pytest.raises(ServerFailed, match="To go on: python -m workbook start kafka"):
         user.ask("server", name="kafka")

@@ -17,6 +17,7 @@ from pyspark.errors import AnalysisException
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import SparkSession
 
+from workbook.errors import SparkFailed
 from workbook.spark import session, settings
 from workbook.stack.folders import cache_dir
 
@@ -30,6 +31,22 @@ def test_a_spark_that_cannot_start_says_what_to_check() -> None:
     began = time.monotonic()
     assert "Check SPARK_DRIVER_MEMORY (now lots)" in fresh(code, SPARK_DRIVER_MEMORY="lots")
     assert time.monotonic() - began < 30
+
+
+def test_a_spark_that_refuses_its_heap_is_heard_above_its_trace(tmp_path: Path) -> None:
+    trace = "".join(f"\tat org.apache.spark.Made(Up.scala:{n})\n" for n in range(9))
+    (log := tmp_path / "log").write_text(f"ERROR SparkContext: x\nSystem memory 1 must\n{trace}")
+    said = str(session._not_started(RuntimeError("py4j"), log))
+    assert ("System memory 1 must" in said, "Made(Up" in said) == (True, False)
+
+
+def test_a_standalone_master_that_is_not_there_is_named_before_java_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SPARK_MASTER", "spark://127.0.0.1:1")
+    monkeypatch.setattr(session, "_start_java", lambda *_: pytest.fail("started"))
+    with pytest.raises(SparkFailed, match="No Spark master answers at spark://127"):
+        session._start("any", [])
 
 
 def fresh(code: str, **env: str) -> str:

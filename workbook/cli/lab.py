@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import sys
 import time
 import webbrowser
 from argparse import Namespace
@@ -22,7 +23,7 @@ def lab(options: Namespace) -> None:
     """Start Kafka and JupyterLab, and end them when asked to."""
     # However this process is asked to end, it first gives back what it holds.
     end_like_ctrl_c()
-    for finding in look("Spark master"):
+    for finding in (*look("Spark memory"), *look("Spark master")):
         if finding.state == "fault":  # Kafka works all the same, and chapters begin without Spark
             print(as_typed(str(finding)), flush=True)
     folder = _notebooks()
@@ -38,7 +39,7 @@ def lab(options: Namespace) -> None:
         print(f"\nThe lab is open: {url}")
         print("Ctrl-C ends it and everything that only it uses.", flush=True)
         print(place(folder / notebook_copies.SOLVED), flush=True)
-        jupyter.prepare_spark(lease)
+        _prepare_spark(lease)
         if not options.no_browser:
             webbrowser.open(jupyter.redirect(url, folder).as_uri())
         lease.wait_for_end()
@@ -48,6 +49,21 @@ def lab(options: Namespace) -> None:
     finally:
         _leave(lease)
         (folder / jupyter.PAGE).unlink(missing_ok=True)
+
+
+def _prepare_spark(lease: client.Lease) -> None:
+    """Make Spark's class archive in the background, so that the learner's session starts faster."""
+    code = (  # it may be killed, so its temporary files belong where they end with the lab
+        f"import tempfile; tempfile.tempdir = {str(folders.run_dir())!r}\n"
+        "from workbook.spark.session import make_class_archive; make_class_archive()"
+    )
+    lease.ask(
+        "spawn",
+        command=["nice", "-n", "19", sys.executable, "-c", code],
+        env=jupyter.environment("", folders.run_dir()),
+        cwd="/",
+        log=str(folders.run_dir() / "class-archive.log"),
+    )
 
 
 def _notebooks() -> Path:

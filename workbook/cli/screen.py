@@ -25,8 +25,11 @@ NOTES = 4
 """Sentences that are shown above a table."""
 
 
-def drawn(line: str, alerts: Sequence[str], shown: Shown) -> Group:
-    """Return the line, a few sentences and the table; rich cuts off what doesn't fit."""
+def drawn(line: str, alerts: Sequence[str], shown: Shown, height: int) -> Group:
+    """Return the line, a few sentences and the table; rich cuts off what doesn't fit.
+
+    Rows that can't fit into the ``height`` aren't made at all: there may be thousands of pages.
+    """
     notes = [Text(plain(note)) for note in (*alerts, *shown.notes)[:NOTES]]
     above = [Text(plain(line), no_wrap=True, overflow="ellipsis"), *notes]
     if not shown.rows:
@@ -34,7 +37,7 @@ def drawn(line: str, alerts: Sequence[str], shown: Shown) -> Group:
     table = Table(title=f"{len(shown.rows) + shown.more:,} rows")
     for name in shown.columns:
         table.add_column(Text(name, no_wrap=True, overflow="ellipsis"), overflow="ellipsis")
-    for row in shown.rows:
+    for row in shown.rows[:height]:
         table.add_row(*(Text(plain(cell), no_wrap=True, overflow="ellipsis") for cell in row))
     return Group(*above, table)
 
@@ -94,7 +97,8 @@ def follow(started: Started, writes: Writes, ends: EndOffsets, ending: Ending) -
                     due = time.monotonic() + SAME_S
                 alerts = progress.alerts()
                 if is_screen:
-                    now = drawn(str(progress), [*alerts.values()], started.shown())
+                    told = [*alerts.values()]
+                    now = drawn(str(progress), told, started.shown(), console.height)
                     live.update(now, refresh=True)
                     continue
                 line.show(str(progress))

@@ -238,7 +238,8 @@ def _start_workers(spark: SparkSession) -> None:
 
 def _not_started(error: Exception, log: Path) -> SparkFailed:
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-    printed = [line for line in lines if "WARN" not in line][-4:] or [str(error)[:300]]
+    telling = [line for line in lines if "WARN" not in line and not line.startswith("\tat ")]
+    printed = telling[-4:] or [str(error)[:300]]
     return SparkFailed(
         "Spark did not start. It printed:\n  " + "\n  ".join(printed) + "\n"
         f"Check SPARK_DRIVER_MEMORY (now {os.environ.get('SPARK_DRIVER_MEMORY', '2g')}) and "

@@ -3,6 +3,7 @@
 import json
 import os
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -115,8 +116,10 @@ def _connect(start: bool) -> socket.socket:
         link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             link.connect(path)
-            folders.require_own(folders.run_dir())  # it may have been planted since we looked
-            return link
+            if _user_of(link) == os.getuid():
+                return link
+            link.close()
+            raise folders.foreign(folders.run_dir())  # planted since we looked, and perhaps gone
         except OSError:
             link.close()
         if not start:
@@ -132,6 +135,14 @@ def _connect(start: bool) -> socket.socket:
         f"The lab's supervisor does not listen at {path} within {DEADLINE:.0f} s, and another "
         "process holds its folder. End the process workbook.stack.supervisor, then try again."
     )
+
+
+def _user_of(link: socket.socket) -> int:
+    """Return the id of the user who listens at the other end of a Unix socket."""
+    if sys.platform == "linux":
+        peer = link.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3I"))
+        return int(struct.unpack("3I", peer)[1])
+    return int(struct.unpack_from("2I", link.getsockopt(0, 1, 76))[1])  # macOS: LOCAL_PEERCRED
 
 
 def _require_well(supervisor: subprocess.Popen[str] | None) -> None:

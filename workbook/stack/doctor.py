@@ -1,6 +1,7 @@
 """Checks what could keep the lab from working; each finding has its fix in one line."""
 
 import os
+import re
 import shutil
 import signal
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 
 import psutil
 
-from workbook.errors import WorkbookError
+from workbook.errors import SparkFailed, WorkbookError
 from workbook.stack import addresses, client, folders, jars, ports
 from workbook.stack.java import find_java
 from workbook.stack.server import shown
@@ -30,6 +31,7 @@ MEMORY_GB, DISK_GB = 4.0, 3.0
 JAVA_WITHIN = 6.0
 """Seconds that Java may take to say its version while the doctor waits."""
 
+MASTERS = r"local(\[(\*|[1-9]\d*)(\s*,\s*\d+)?\])?|local-cluster\[.+\]|yarn|(spark|k8s)://.+"
 PACKAGES = ("pyspark", "confluent-kafka", "jupyterlab", "ipywidgets", "matplotlib")
 MARKS = {"ok": "✓ ok", "note": "• note", "fault": "✗ fault"}
 
@@ -101,6 +103,19 @@ def memory() -> Iterator[Finding]:
         yield Finding("memory", "ok", f"{free:.1f} GiB free on this machine")
 
 
+def spark_memory() -> Iterator[Finding]:
+    """Check that ``SPARK_DRIVER_MEMORY`` is a size that Java reads, and that fits this machine."""
+    asked, has = os.environ.get("SPARK_DRIVER_MEMORY") or "2g", psutil.virtual_memory().total
+    size = re.fullmatch(r"([0-9]{1,18})([kmgt]?)", asked.lower())
+    if not size or not 2**29 <= int(size[1]) * 1024 ** " kmgt".index(size[2] or " ") <= has:
+        raise SparkFailed(
+            f"SPARK_DRIVER_MEMORY is {asked!r}, but Spark needs a whole number with k, m, g or t, "
+            f"from 512m to what this machine has ({has / 2**30:.1f} GiB); a number alone means "
+            "bytes. Set it to a size like 2g, or unset it."
+        )
+    yield Finding("Spark memory", "ok", f"{asked}, by SPARK_DRIVER_MEMORY")
+
+
 def disk() -> Iterator[Finding]:
     """Check that there is room where the lab writes, and that it may write there."""
     for name, folder in (("TMPDIR", folders.run_dir()), ("WORKBOOK_CACHE", folders.cache_dir())):
@@ -127,8 +142,13 @@ def jar_files() -> Iterator[Finding]:
 
 
 def spark_master() -> Iterator[Finding]:
-    """Check that a standalone ``SPARK_MASTER`` accepts connections; others only Spark can ask."""
+    """Check that Spark knows ``SPARK_MASTER``, and that a standalone one accepts connections."""
     master = os.environ.get("SPARK_MASTER") or "local[*]"
+    if not re.fullmatch(MASTERS, master):
+        raise SparkFailed(
+            f"SPARK_MASTER is {master!r}, which Spark does not know. Unset it to use Spark on this "
+            "machine, or set it to local[2] or spark://host:7077."
+        )
     if master.startswith("spark://"):
         ports.require_master(master)
     yield Finding("Spark master", "ok", master)
@@ -169,6 +189,7 @@ CHECKS: dict[str, Check] = {
     "Python": python,
     "Java": java,
     "memory": memory,
+    "Spark memory": spark_memory,
     "disk": disk,
     "jars": jar_files,
     "Spark master": spark_master,

@@ -153,17 +153,17 @@ def _open(folder: Path) -> int:
     except FileNotFoundError:
         raise
     except OSError:  # a link, a file, or another user's
-        raise _foreign(folder) from None
+        raise foreign(folder) from None
     found = os.fstat(held)
     if found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o022:
         os.close(held)
-        raise _foreign(folder)
+        raise foreign(folder)
     if stat.S_IMODE(found.st_mode) & 0o077:
         os.fchmod(held, 0o700)
     return held
 
 
-def _foreign(folder: Path) -> ServerFailed:
+def foreign(folder: Path) -> ServerFailed:
     """Return the error for a run folder that another user may have planted."""
     return ServerFailed(
         f"{folder} should be a folder of yours alone (no link, its mode 700), but it isn't. "

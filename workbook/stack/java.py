@@ -123,7 +123,8 @@ def _checked(command: Path, within: float) -> Java:
         raise JavaUnusable(f"{command} can't be run ({error.strerror}). {INSTALL}.") from None
     version = re.search(r'version "(\d+)', answer.stderr)
     if answer.returncode or not version or int(version[1]) < OLDEST:
-        said = (answer.stderr.strip().splitlines() or ["nothing"])[0]
+        lines = (line for line in answer.stderr.split("\n") if line and "Picked up" not in line)
+        said = next(lines, "nothing")  # behind what JAVA_TOOL_OPTIONS makes Java say
         raise JavaUnusable(
             f"{command} is no complete Java {OLDEST} or newer, which Spark and Kafka need: asked "
             f"for its version and jdk.incubator.vector, it says {said!r}. {INSTALL}, then set "

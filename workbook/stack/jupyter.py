@@ -14,6 +14,7 @@ import psutil
 
 from workbook.stack import folders, notebook_copies, ports, process
 from workbook.stack.client import Lease
+from workbook.stack.server import DEADLINE, TRIES
 
 PORT = 8888
 BIN = Path(sys.executable).parent
@@ -32,7 +33,6 @@ export PATH={bin}:"$PATH"
 """
 
 FIRST_PAGE = "/lab/tree/00_start_here.ipynb"
-DEADLINE = 90.0
 
 PAGE = ".open_the_lab.html"
 """In the folder of the notebooks while the lab is open; see ``redirect``."""
@@ -43,10 +43,15 @@ def start(lease: Lease, folder: Path) -> str:
 
     Raises ``ServerFailed`` as soon as it has ended, or when it does not answer in time.
     """
-    log, token, port = folders.run_dir() / "jupyter.log", secrets.token_hex(24), ports.choose(PORT)
-    pid = _spawn(lease, folder, token, port, log)
-    if _answers(port, pid):
-        return f"http://{ports.LOOPBACK}:{port}{FIRST_PAGE}?token={token}"
+    log = folders.run_dir() / "jupyter.log"
+    for _ in range(TRIES):
+        token, port = secrets.token_hex(24), ports.choose(PORT)
+        pid = _spawn(lease, folder, token, port, log)
+        if _answers(port, pid):
+            return f"http://{ports.LOOPBACK}:{port}{FIRST_PAGE}?token={token}"
+        # Another lab may have taken the port in the seconds between our look and JupyterLab's own.
+        if _runs(pid) or ports.is_free(port):
+            break
     raise process.failure(f"JupyterLab on port {port}", log, ended=not _runs(pid))
 
 
@@ -60,23 +65,8 @@ def _spawn(lease: Lease, folder: Path, token: str, port: int, log: Path) -> int:
         f"--ServerApp.terminado_settings=shell_command={shlex.join(terminal)}",
         *(("--allow-root",) if os.getuid() == 0 else ()),
     ]
-    env = _environment(token, folder)
+    env = environment(token, folder)
     return int(lease.ask("spawn", command=command, env=env, cwd=str(folder), log=str(log)))
-
-
-def prepare_spark(lease: Lease) -> None:
-    """Make Spark's class archive in the background, so that the learner's session starts faster."""
-    code = (  # it may be killed, so its temporary files belong where they end with the lab
-        f"import tempfile; tempfile.tempdir = {str(folders.run_dir())!r}\n"
-        "from workbook.spark.session import make_class_archive; make_class_archive()"
-    )
-    lease.ask(
-        "spawn",
-        command=["nice", "-n", "19", sys.executable, "-c", code],
-        env=_environment("", folders.run_dir()),
-        cwd="/",
-        log=str(folders.run_dir() / "class-archive.log"),
-    )
 
 
 def redirect(url: str, folder: Path) -> Path:
@@ -109,7 +99,7 @@ def _closed_to_others() -> str:
     return "transport=ipc" if fits else "transport_encryption=auto"
 
 
-def _environment(token: str, folder: Path) -> dict[str, str]:
+def environment(token: str, folder: Path) -> dict[str, str]:
     search = [str(folders.ROOT), os.environ.get("PYTHONPATH")]
     return {
         **os.environ,

@@ -1,8 +1,8 @@
 """Finds ports on loopback, and who answers at one."""
 
 import socket
-import urllib.error
 import urllib.request
+from contextlib import suppress
 
 from workbook.errors import SparkFailed
 from workbook.kafka import protocol
@@ -14,11 +14,10 @@ def is_free(port: int) -> bool:
     """Return True if a server could listen on this port of the loopback address now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
+        with suppress(OSError):
             probe.bind((LOOPBACK, port))
-        except OSError:
-            return False
-    return True
+            return True
+    return False
 
 
 def choose(preferred: int) -> int:
@@ -30,29 +29,17 @@ def choose(preferred: int) -> int:
         return int(probe.getsockname()[1])
 
 
-def answers(port: int) -> bool:
-    """Return True if something accepts connections on this port."""
-    with socket.socket() as probe:
-        probe.settimeout(0.5)
-        return probe.connect_ex((LOOPBACK, port)) == 0
-
-
 def serves(url: str) -> bool:
     """Return True if a server of this machine answers a request."""
     # Past any proxy of the environment, which could not reach our loopback address.
     straight = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with straight.open(url, timeout=5):
-            return True
-    except (urllib.error.URLError, OSError):
-        return False
+    with suppress(OSError), straight.open(url, timeout=5):
+        return True
+    return False
 
 
 def require_master(master: str) -> None:
-    """Ask a standalone Spark master for a connection, since Spark itself would wait for minutes.
-
-    Raises ``SparkFailed``.
-    """
+    """Raise ``SparkFailed`` if no standalone Spark master answers: Spark would wait for minutes."""
     away = []
     for place in master.removeprefix("spark://").split(","):
         address = protocol.host_and_port(place)
