@@ -86,7 +86,7 @@ class Problem:
     def skip(self) -> Card:
         """Take the reference for this exercise; ``check`` yours later to continue with it."""
         self._skipped = True
-        return Card(State.SKIPPED, self.name, (Part("", _SKIPPED),))
+        return Card(State.SKIPPED, self.name, (Part("", STANDS_IN),))
 
     def resolve(self, answer: Any) -> Any:
         """Return the learner's answer if it has passed its check, else the reference.
@@ -146,13 +146,9 @@ _STILL_EMPTY = "Replace the three dots in the cell above, and run it again."
 
 _NO_MORE_HINTS = "That was the last hint. `solution()` on the exercise shows our answer."
 
-_SKIPPED = (
-    "The reference stands in for your answer from here on. Once an answer of yours has passed "
-    "`check`, the cells below continue with it when you run them again."
-)
 STANDS_IN = (
-    "The reference stands in for your answer. Once yours has passed `check`, run this cell again, "
-    "and the notebook continues with it."
+    "The reference stands in for your answer. Once yours has passed `check`, run the cells that "
+    "use it again: they continue with yours."
 )
 
 Steps = list[tuple[str, Any]]
