@@ -208,8 +208,7 @@ def _forms(value: Any, expected: Any) -> list[tuple[str, str]] | None:
     both = [(type_name(value), type_name(expected))]
     if not (isinstance(value, HOLDERS) and isinstance(expected, HOLDERS)):
         numpys = type_name(value).startswith("numpy.") and not _related(value, expected)
-        differ = isinstance(expected, HOLDERS) or numpys
-        return None if not same(value, expected) else both * differ
+        return both * (numpys or isinstance(expected, HOLDERS)) if same(value, expected) else None
     found = [] if _related(value, expected) or value == expected else both
     mine, asked = (list(v.items() if isinstance(v, dict) else v) for v in (value, expected))
     if len(mine) != len(asked):
