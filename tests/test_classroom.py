@@ -306,6 +306,7 @@ OF_THE_CASE = "the cause of the case"
         (2.0, 2, "of type float where a whole number"),
         (True, 1, "of type bool where a whole number"),
         (np.int64(2), 2, "numpy.int64, which `json.dumps` refuses"),
+        (np.float64(2), 2, "Right values, of type numpy.float64"),
         (np.array([2]), [2], "Right contents in a numpy.ndarray; a list is expected."),
         ({"views": 4.0, "mean": 0.5}, {"mean": 0.5, "views": 4}, "of type float where a whole"),
         ((1, 2), [1, 2], "Right contents in a tuple; a list is expected."),
@@ -340,8 +341,16 @@ def test_a_type_or_a_none_that_is_right_elsewhere_is_no_cause():
     assert check(lambda n: print(n)).cause.startswith("`yield` each value")
 
 
-def test_a_long_check_says_so_and_then_takes_its_words_back(q, capsys):
-    assert q.check(lambda clicks: time.sleep(0.5) or right(clicks)).correct
+def test_a_slow_import_is_no_loop_and_a_long_check_says_so(q, capsys, monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "a_slow_package.py").write_text("import time; time.sleep(2.2)")
+
+    def imports(clicks):
+        import a_slow_package  # noqa: F401
+
+        return right(clicks)
+
+    assert q.check(imports).correct
     said, blank, end = capsys.readouterr().out.split("\r")  # each overwrites the one before
     assert said.startswith("The check is still trying")
     assert (blank.strip(), end) == ("", "")
@@ -412,7 +421,15 @@ def itself():
     return value
 
 
+class Secretive(list[int]):
+    """A list that doesn't say how long it is."""
+
+    def __len__(self) -> int:
+        raise ValueError("no")
+
+
 LARGE = {
+    "<Secretive of an unknown size>": Secretive,
     "<bytes of 1,700,000,000 bytes>": lambda: bytes(1_700_000_000),
     "<list of 300,000 elements>": lambda: [(n, n) for n in range(300_000)],
     "<list of very many elements": itself,

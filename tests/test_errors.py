@@ -12,6 +12,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer
 from kernels import Kernel, kernel
 from nbformat.v4 import new_code_cell
+from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.classroom import errors
 from workbook.spark.session import checkpoint
@@ -185,6 +186,14 @@ def test_an_error_of_spark(case: str, queries: Queries) -> None:
     assert bool(found) == bool(step)
     shown = errors.headline(error)
     assert shown == headline if headline else "\n" not in shown
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [lambda: F.round(2.5), lambda: F.sum([1]), lambda: F.max(1, 2), lambda: F.min([1], key=abs)],
+)
+def test_a_built_in_function_that_sparks_has_replaced(calls: Callable[[], Any]) -> None:
+    assert errors.next_step(raised(calls)).startswith("If you've written `from pyspark.sql.fun")
 
 
 class Captured(Exception):

@@ -155,7 +155,7 @@ ADVICE: tuple[tuple[str, str], ...] = (
         "in brackets: `(a == 1) & (b == 2)`.",
     ),
     (
-        r"NOT_COLUMN_OR_STR",
+        r"should be Column or str,|\b(max|min|sum)\(\) (takes \d|got an unexpected)",
         "If you've written `from pyspark.sql.functions import *`, it has replaced Python's own "
         "`max`, `sum`, `round` and others. `del max` gets one back; write `F.max` for Spark's.",
     ),

@@ -172,7 +172,7 @@ def other_type(value: Any, expected: Any, others: Sequence[type] = ()) -> str:
                 "Right contents, but a number stands as text or bytes in it, where a whole number "
                 "(int) is expected: leave out the `str(...)`, or put `int(...)` around the text."
             )
-        if mine.startswith("numpy.") and wanted == WHOLE:
+        if mine.startswith("numpy.") and mine != "numpy.float64" and wanted == WHOLE:
             return f"This is a {mine}, which `json.dumps` refuses: put `int(...)` around it."
         if wanted == WHOLE:
             return f"Right values, of type {mine} where a whole number (int) is expected."
@@ -207,8 +207,8 @@ def _forms(value: Any, expected: Any) -> list[tuple[str, str]] | None:
         return None if value != expected else [] if whole else [(type_name(value), WHOLE)]
     both = [(type_name(value), type_name(expected))]
     if not (isinstance(value, HOLDERS) and isinstance(expected, HOLDERS)):
-        differ = isinstance(expected, HOLDERS) or type_name(value).startswith("numpy.")
-        return None if not same(value, expected) else both * differ
+        numpys = type_name(value).startswith("numpy.") and not _related(value, expected)
+        return both * (numpys or isinstance(expected, HOLDERS)) if same(value, expected) else None
     found = [] if _related(value, expected) or value == expected else both
     mine, asked = (list(v.items() if isinstance(v, dict) else v) for v in (value, expected))
     if len(mine) != len(asked):

@@ -147,8 +147,8 @@ _STILL_EMPTY = "Replace the three dots in the cell above, and run it again."
 _NO_MORE_HINTS = "That was the last hint. `solution()` on the exercise shows our answer."
 
 STANDS_IN = (
-    "The reference stands in for your answer. Once yours has passed `check`, run this cell again, "
-    "and the notebook continues with it."
+    "The reference stands in for your answer. Once yours has passed `check`, run the cells that "
+    "use it again: they continue with yours."
 )
 
 Steps = list[tuple[str, Any]]

@@ -1,9 +1,11 @@
 """Judges answers: compares them case by case, and names the likely cause."""
 
 import copy
+import dis
 import inspect
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -114,6 +116,7 @@ def by_cases(
     def diagnose(answer: Any) -> NotYet | None:
         if misuse := not_callable_so(answer, cases[0].args):
             return misuse
+        _import_all_of(answer)
         failed = _in_sandbox(answer, exam)
         if failed is None:
             return None
@@ -184,6 +187,14 @@ def _gives_the_same(mistake: Mistake, judged: Sequence[tuple[Case, Attempt]]) ->
         alike(attempt(mistake.model, *copy.deepcopy(case.args)).result, tried.result)
         for case, tried in judged
     )
+
+
+def _import_all_of(answer: Any) -> None:
+    """Import what an answer imports, so that a slow package is no endless loop."""
+    with suppress(Exception, SystemExit):  # the call itself will tell
+        for step in dis.get_instructions(inspect.unwrap(answer)):
+            if step.opname == "IMPORT_NAME":
+                __import__(step.argval)
 
 
 def not_callable_so(answer: Any, args: tuple[Any, ...]) -> NotYet | None:

@@ -133,6 +133,7 @@ MOST_LINES = 10
 
 def show(value: Any, most_lines: int = MOST_LINES) -> str:
     """Format a value as text, cut where long."""
+    value = bounded(value)
     return _cut(_formatted(value), most_lines, _count(value))
 
 

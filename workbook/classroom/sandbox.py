@@ -224,7 +224,8 @@ class Large:
 
 def bounded(value: Any) -> Any:
     """Return the value itself if its size can be worked with, else a ``Large`` for it."""
-    size = _oversize(value)
+    walked = guarded(_oversize, value)
+    size = "an unknown size" if walked.error or walked.timed_out else walked.value
     return Large(type(value).__name__, size) if size else value
 
 

@@ -124,7 +124,8 @@ ten_minutes = exercise(
              seconds(AHEAD, *minutes(0, 12), ("minute 1", 690))),
         case("The hash that was ahead arrives an hour later, now with the right time.",
              seconds(("a", 295), AHEAD, *minutes(6, 18), ("an hour ahead", 3_960))),
-        case("A clock is behind: its minute is the thirteenth slice, and the oldest one.",
+        case("A clock is behind: its minute is the thirteenth slice and has the smallest number, "
+             "so it's forgotten at once.",
              seconds(*minutes(20, 32), ("behind", 330), ("minute 20", 1_740))),
     ],
     draw=draw,

@@ -66,7 +66,7 @@ combine_parts = exercise(
     name="Combine two parts of a visit",
     task="A part of a visit is a dictionary with an `ssid` and two lists of messages, `tracking` "
     "and `orders`. Messages are dictionaries with `event_id`, `timestamp` (ms) and other fields. "
-    "Write a function that combines two parts of a visit into one with all their "
+    "Write a function that combines two parts of a visit into one part with all their "
     "messages, and changes neither.\n\n"
     "All lists, also those of the result, are sorted by `timestamp`, then by `event_id`. Within a "
     "list, equal `event_id`s mean the same message: the result contains it once. An order and a "

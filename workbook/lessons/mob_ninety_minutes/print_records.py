@@ -112,7 +112,7 @@ print_records = exercise(
     ],
     draw=draw,
     notices=lambda lines, expected: "" if lines else "It shows nothing. Does it go on after a "
-    "`poll` that returns `None`? And does it use `show`: `print`, `return` and `yield` put nothing "
+    "`poll` that returns `None`? And does it use `show`? `print`, `return` and `yield` put nothing "
     "on that screen.",
     right=[in_one_text, printing(lambda m: (m.offset(), m.value().decode()))],
     wrong=[
