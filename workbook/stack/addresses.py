@@ -36,8 +36,8 @@ def in_use(name: str, role: str) -> str:
     """Return the address of a server, once it has let us in."""
     address = named(name)
     if not address:
-        if name in ON_DEMAND:  # here, where its progress is seen
-            prefetch(among=locked(name))
+        if name in ON_DEMAND and name not in lease(role).ask("status")["servers"]:
+            prefetch(among=locked(name))  # here, where its progress is seen
         address = str(lease(role).ask("server", name=name))
     SERVERS[name].check(address)
     return address
