@@ -1,6 +1,7 @@
 """What every notebook keeps to; that each one runs is nbval's part (`make notebooks`)."""
 
 import ast
+import inspect
 import json
 import re
 from importlib import import_module
@@ -89,6 +90,23 @@ def test_a_kernel_is_named_so_that_no_dialog_asks(notebook: dict[str, Any]) -> N
 
 def test_nothing_is_imported_by_magic(path: Path) -> None:
     assert [text for text in texts(path, "code") if "import *" in text or "%run" in text] == []
+
+
+def test_each_call_of_what_it_imports_from_the_workbook_fits(path: Path) -> None:
+    trees = [ast.parse(re.sub(r"(?m)^[%!].*$", "", text)) for text in texts(path, "code")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    found: dict[str, Any] = {}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("workbook."):
+            module = import_module(str(node.module))
+            for name in node.names:
+                found[name.asname or name.name] = getattr(module, name.name, None)
+    for call in (node for node in nodes if isinstance(node, ast.Call)):
+        called = found.get(call.func.id) if isinstance(call.func, ast.Name) else None
+        starred = any(isinstance(arg, ast.Starred) for arg in call.args)
+        if callable(called) and not starred and all(word.arg for word in call.keywords):
+            words = {str(word.arg): None for word in call.keywords}
+            inspect.signature(called).bind(*call.args, **words)
 
 
 def test_a_sentence_stands_before_each_code_cell(notebook: dict[str, Any]) -> None:

@@ -92,7 +92,7 @@ def first_since(config: Mapping[str, Any], topic: str, since: int) -> dict[int, 
     Raises as ``partition_offsets``.
     """
     places = [(topic, number) for number in range(require_topic(config, topic))]
-    ends, found = _at(config, places, OFFSET_END, max(since, 0))  # what comes between is found
+    ends, found = _at(config, places, OFFSET_END, max(since, 0))  # a record between is found
     return {place[1]: end if found[place] < 0 else found[place] for place, end in ends.items()}
 
 
