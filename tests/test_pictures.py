@@ -258,8 +258,8 @@ PICTURES: dict[str, tuple[Picture, str, dict[str, Any], tuple[str, ...]]] = {
     ),
     "leads": (
         leads(THERE, {"tracking": 4, "orders": 2}, 10),
-        "topic: tracking; top: second 40; state: waits; read: 0, 5, 10, 40; waiting: –. "
-        "topic: orders; top: second 20; state: may go on; read: 0, 20; waiting: –.",
+        "topic: tracking; top: second 40; state: waits; read: 0, 5, 10, 40; unread: –. "
+        "topic: orders; top: second 20; state: may go on; read: 0, 20; unread: –.",
         {"topic": "orders"}, ("may read up to here", "waits, all read"),
     ),
     "merge": (

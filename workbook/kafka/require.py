@@ -214,14 +214,14 @@ def missing(config: Mapping[str, Any], topic: str) -> TopicMissing:
             "for the first consumer group, and none has joined or committed. Start a consumer "
             "with a group.id, then run this again."
         )
-    known = list[str]()
+    known: list[str] | None = None
     with suppress(KafkaException):
         listed = admin(config).list_topics(timeout=ANSWER_S).topics
         known = [name for name in listed if not name.startswith("__")]
     advice = "Check the name, and that this is the broker you mean."
-    if near := near_misses(topic, known):
+    if near := near_misses(topic, known or []):
         advice = f"Did you mean {' or '.join(near)}?"
-    elif not known:
+    elif known == []:  # it has said so
         advice += (
             " It has no topic at all: those of the lab's own broker end with it, once nobody uses "
             "it (`python -m workbook up` keeps it)."

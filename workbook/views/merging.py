@@ -173,7 +173,7 @@ def leads(there: Times, read: Mapping[str, int], max_lead: int) -> Picture:
             "top": "none yet" if own is None else f"second {own:,}",
             "state": state,
             "read": ", ".join(map(str, done[-20:])) or "–",
-            "waiting": ", ".join(map(str, left[:20])) or "–",
+            "unread": ", ".join(map(str, left[:20])) or "–",
         })  # fmt: skip
     plane.counts(x=True)
     return Picture(plane, LEADS, rows=rows)
