@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
-from workbook.errors import CannotGoOn, SparkFailed
-from workbook.stack.doctor import look
+from workbook.errors import CannotGoOn
+from workbook.stack.doctor import require_known
 
 
 def master() -> str:
@@ -47,8 +47,7 @@ def require_reachable(checkpoint: Path | None, what: str = "checkpoint") -> None
     shared = shared_folder()
     if is_local() or (shared and _absolute(checkpoint or shared).is_relative_to(shared)):
         return
-    for fault in (found for found in look("Spark master") if found.state == "fault"):
-        raise SparkFailed(f"{fault.text}. {fault.fix}")  # a misspelt one, say
+    require_known(master())
     came = f"{checkpoint} isn't below it" if shared and checkpoint else "it isn't set"
     raise CannotGoOn(
         f"Expected a {what} that the executors of {master()} reach too, below WORKBOOK_SHARED, "

@@ -141,14 +141,19 @@ def jar_files() -> Iterator[Finding]:
     yield Finding("jars", "ok", f"{len(needed)} jars, all sums as recorded")
 
 
-def spark_master() -> Iterator[Finding]:
-    """Check that Spark knows ``SPARK_MASTER``, and that a standalone one accepts connections."""
-    master = os.environ.get("SPARK_MASTER") or "local[*]"
+def require_known(master: str) -> None:
+    """Raise ``SparkFailed`` if Spark knows no such kind of cluster."""
     if not re.fullmatch(MASTERS, master):
         raise SparkFailed(
             f"SPARK_MASTER is {master!r}, which Spark does not know. Unset it to use Spark on this "
             "machine, or set it to local[2] or spark://host:7077."
         )
+
+
+def spark_master() -> Iterator[Finding]:
+    """Check that Spark knows ``SPARK_MASTER``, and that a standalone one accepts connections."""
+    master = os.environ.get("SPARK_MASTER") or "local[*]"
+    require_known(master)
     if master.startswith("spark://"):
         ports.require_master(master)
     yield Finding("Spark master", "ok", master)
