@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterable
 from msgspec.structs import astuple
 
 from workbook.pipelines.event_time_merge.columns import Limits
-from workbook.streams.events.merged import Merged
-from workbook.streams.events.visits import Heartbeat, TrackingMessage, VisitMessage
+from workbook.streams.events.visits import Heartbeat, Merged, TrackingMessage, VisitMessage
 
 
 def lacks_a_visit(visit: Merged) -> bool:

@@ -36,9 +36,15 @@ from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.sinks.merged import TOO_LARGE_VISIT, MergedTopic
 from workbook.sources.kafka import clamped_stream, kafka_stream
 from workbook.spark.runner import Batch, Running, Sink, start_query
-from workbook.streams.events.merged import CLOCK, Merged
 from workbook.streams.events.reasons import Reason
-from workbook.streams.events.visits import Heartbeat, OrderMessage, TrackingMessage, VisitMessage
+from workbook.streams.events.visits import (
+    CLOCK,
+    Heartbeat,
+    Merged,
+    OrderMessage,
+    TrackingMessage,
+    VisitMessage,
+)
 from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.ledgers.merges import MergeLedger, MergeVerdict
 from workbook.streams.records import read_merged, read_no_visits

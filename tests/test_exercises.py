@@ -5,7 +5,6 @@ from collections import Counter
 
 import pytest
 
-from workbook.lessons.at_least_once.after_the_kill import _LOG
 from workbook.lessons.page_view_counter.on_spark import counted, on_spark
 from workbook.lessons.positions_table.filtered_table import at, filtered, is_us
 from workbook.lessons.us_share_holders.changes_of_an_update import changes
@@ -43,10 +42,14 @@ def test_an_answer_that_emits_the_last_second_hears_so(answer, form):
     assert cause.startswith("It emits the last second, too")
 
 
+LOG = (10, 10, 10, 10, 11, 11, 11, 11, 12, 12)
+"""The second of the page view at each offset, in `after_the_kill`."""
+
+
 def sent_from(offset: int) -> list[tuple[int, int]]:
     """Count by hand from an offset on, as a loop that was started again does."""
     seconds, found = Seconds(), []
-    for place, second in list(enumerate(_LOG))[offset:]:
+    for place, second in list(enumerate(LOG))[offset:]:
         click = Click(place, ClickType.PAGE, "/home", second * 1000, "Firefox")
         done = seconds.step(click, "clicks", 0, place)
         found += [(done.second, len(done.event_ids))] if done else []

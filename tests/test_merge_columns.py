@@ -8,9 +8,11 @@ import pytest
 from merge_by_hand import MergeByHand, lacks_a_visit
 
 from workbook.pipelines.event_time_merge.columns import TABLES, Idle, Limits, merge, squeeze
-from workbook.streams.events.merged import CLOCK, MERGED, Merged
 from workbook.streams.events.visits import (
+    CLOCK,
+    MERGED,
     Heartbeat,
+    Merged,
     OrderMessage,
     TrackingMessage,
     VisitMessage,

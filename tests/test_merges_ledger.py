@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from msgspec.structs import replace
 
-from workbook.streams.events.merged import Merged
-from workbook.streams.events.visits import OrderMessage, TrackingMessage
+from workbook.streams.events.visits import Merged, OrderMessage, TrackingMessage
 from workbook.streams.ledgers.merges import MEANINGS, MergeLedger, MergeVerdict
 
 A1, A2 = TrackingMessage(1, "a", 10, "/"), TrackingMessage(2, "a", 20, "/cart")

@@ -14,7 +14,7 @@ import pytest
 
 from workbook.classroom.chapter import declared
 from workbook.streams.events.group_records import key_fields, value_fields
-from workbook.views import boxes, colours, owners_page
+from workbook.views import colours, owners_page, pipeline
 from workbook.views import pipeline as draw
 from workbook.views.charts import per_second
 from workbook.views.checkpoint import checkpoint
@@ -333,7 +333,7 @@ def test_no_meaning_is_in_a_colour_alone() -> None:
 
     for styles in (
         {look.value for look in Look if look is not Look.CROSSED},  # it has a ✗
-        {style for look, style in boxes.LOOKS.items() if look != "gone"},  # that, too
+        {style for look, style in pipeline.LOOKS.items() if look != "gone"},  # that, too
     ):
         assert len({without_colour(style) for style in styles}) == len(styles)
     assert len({hatch for _, hatch in owners_page.LOOKS.values()}) == len(owners_page.LOOKS)

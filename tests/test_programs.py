@@ -21,9 +21,8 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_messages
 from workbook.stack import jars
 from workbook.stack.addresses import database, registry
-from workbook.streams.events.merged import Merged
 from workbook.streams.events.metrics import Metric
-from workbook.streams.events.visits import OrderMessage, TrackingMessage
+from workbook.streams.events.visits import Merged, OrderMessage, TrackingMessage
 from workbook.streams.generators.ad_actions import AdActionStream, prepare
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.generators.positions import PositionStream

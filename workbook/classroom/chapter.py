@@ -40,9 +40,9 @@ from workbook.streams.records import ClickProducer
 from workbook.streams.stream_producer import BackgroundStream, generate
 from workbook.topics import new_compacted_topic, new_topic
 from workbook.views import charts, live, pipeline, tables
-from workbook.views.boxes import Box
 from workbook.views.cell_clock import keep_the_current_cell, running_cell, say, time_cells
 from workbook.views.picture import Picture
+from workbook.views.pipeline import Box
 from workbook.views.shop import Shop
 from workbook.views.tape import LoopAt, click_name, drawn
 

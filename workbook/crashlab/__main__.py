@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.crashes.base import AFTER_COMMIT, ByHand, Crashes
-from workbook.crashlab.own_loop import unpacked
+from workbook.crashlab.loops import unpacked
 from workbook.crashlab.points import KillAt, NoteRead, Plan, die_with_parent, kill_after_commit
 from workbook.kafka.broker import Broker
 from workbook.systems import SYSTEMS

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from workbook.crashlab.crashes.base import OwnLoop
 from workbook.crashlab.lab_topics import LabTopics, variant_of
-from workbook.crashlab.own_loop import packed
+from workbook.crashlab.loops import packed
 from workbook.crashlab.points import Plan, draw
 from workbook.crashlab.process import Victim
 from workbook.crashlab.report import BY_HAND, KILL, RESTART, Kill, KillPictures, Outcome, recoveries

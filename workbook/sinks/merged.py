@@ -15,8 +15,8 @@ from workbook.kafka.producer import Delivery, Record
 from workbook.kafka.require import PATIENCE_S, require_topic, topic_ids
 from workbook.kafka.start_offsets import headers
 from workbook.spark.runner import Batch, ExecutorSink
-from workbook.streams.events.merged import MERGED, STARTS
 from workbook.streams.events.reasons import Reason
+from workbook.streams.events.visits import MERGED, STARTS
 
 TOO_LARGE_VISIT = "merged visit too large for a record of its topic"
 FIELDS = ("ssid", "timestamp", "fragment", "tracking", "orders")

@@ -11,8 +11,8 @@ from workbook.kafka.readers import read_dead_letters, read_messages
 from workbook.kafka.require import ANSWER_S, require_topic
 from workbook.streams.events.ad_actions import ARRIVAL
 from workbook.streams.events.clicks import Click
-from workbook.streams.events.merged import Merged
 from workbook.streams.events.reasons import Reason
+from workbook.streams.events.visits import Merged
 
 Placed = tuple[int, Merged]
 """A partition, and a merged visit that is in it, or that came from it."""

@@ -14,8 +14,7 @@ from workbook.kafka.start_offsets import look_up
 from workbook.pipelines.event_time_merge.columns import SUMS
 from workbook.spark import checkpoints
 from workbook.spark.runner import Batch, Sink
-from workbook.streams.events.merged import CLOCK
-from workbook.streams.events.visits import Heartbeat, read_message
+from workbook.streams.events.visits import CLOCK, Heartbeat, read_message
 from workbook.systems.base import Shown, utc
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from workbook.views.boxes import Arrow, Box, Line, Rows
 from workbook.views.picture import ARROW, MINUS, Picture, number, said, signed
+from workbook.views.pipeline import Arrow, Box, Line, Rows
 from workbook.views.rewind import Rewind
 
 CAPTION = "One update: the row that leaves a group, the one that enters, the group before and after"

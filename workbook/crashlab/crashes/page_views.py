@@ -57,13 +57,13 @@ def _own_points() -> tuple[Point, ...]:
 
 
 def _by_hand(run: ByHand, at: OnPoint) -> None:
-    from workbook.crashlab.crashes.loops import run_loop
+    from workbook.crashlab.loops import run_loop
 
     run_loop(run, at)
 
 
 def _own(run: ByHand, at: OnPoint) -> None:
-    from workbook.crashlab.own_loop import run_own
+    from workbook.crashlab.loops import run_own
 
     run_own(run, at)
 

@@ -15,7 +15,7 @@ from zlib import crc32
 
 import polars as pl
 
-from workbook.streams.events.merged import CLOCK, MERGED, STARTS
+from workbook.streams.events.visits import CLOCK, MERGED, STARTS
 from workbook.tables.segments import Keyed, Segments
 from workbook.tables.state import BUCKET, State
 

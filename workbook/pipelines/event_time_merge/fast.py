@@ -17,7 +17,7 @@ from workbook.pipelines.event_time_merge.columns import (
 )
 from workbook.sources.formats import VISITS
 from workbook.sources.records import Then
-from workbook.streams.events.merged import STARTS
+from workbook.streams.events.visits import STARTS
 from workbook.tables.packing import PACKED, packing, stateful, unpack
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import pandas as pd
 
-from workbook.streams.events.merged import Merged
 from workbook.streams.events.reasons import Reason
+from workbook.streams.events.visits import Merged
 from workbook.streams.ledgers.findings import Findings, compare
 
 MEANINGS = {
