@@ -21,7 +21,7 @@ from workbook.kafka.readers import read_all
 from workbook.lessons.ad_counts import per_day
 from workbook.lessons.many_partitions import slowest_clock
 from workbook.lessons.merge_by_key import combine_parts
-from workbook.lessons.metrics_topic import publish_a_count, records_on_spark
+from workbook.lessons.metrics_topic import publish_a_count
 from workbook.lessons.views_per_second import by_rule, per_second_on_spark
 from workbook.spark.settings import in_rocksdb
 from workbook.streams.events.visits import OrderMessage
@@ -102,14 +102,20 @@ def test_chapters_02_03_and_05_count_each_good_page_view(broker, topic, notebook
 
     three = notebook("03", clicks=clicks, metrics=metrics, publish=publish_a_count.reference)
     three.names["ordered"] = three.config
-    three.run("def page_second(", "def publish_seconds(", "def or_dead_letter(", "counts = (")
+    three.run(
+        "def page_second(",
+        "def publish_seconds(",
+        "def or_dead_letter(",
+        "counts = (",
+        "def as_records(",
+    )
     three.names["second_of"] = three["or_dead_letter"]
     three.read(clicks, every, three["publish_seconds"])
     three["loop_producer"].flush()
     published = read_all(broker.client_config(), metrics)
     assert published[published.key == str(SECOND).encode()].value.iloc[-1] == str(n).encode()
     assert not any(three["noted"])
-    views = {row.key: row.value for row in three.rows(records_on_spark.reference(three["counts"]))}
+    views = {row.key: row.value for row in three.rows(three["as_records"](three["counts"]))}
     assert views[str(SECOND)] == str(n)
 
     five, emitted = notebook("05"), []

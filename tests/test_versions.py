@@ -12,9 +12,9 @@ from workbook.systems import SYSTEMS
 PACKAGE = Path(__file__).parents[1] / "workbook"
 ROOMS = tuple(f"workbook.{room}." for room in ("streams.events", "sources", "tables", "pipelines"))
 ACCEPTED: dict[str, tuple[int, str]] = {
-    "page_views": (2, "f21a6665ae74"),
-    "event_time_merge": (2, "bcc6ef8c595c"),
-    "share_holders": (3, "8e27d09507d4"),
+    "page_views": (2, "47e47be85176"),
+    "event_time_merge": (2, "7f78f77a72be"),
+    "share_holders": (3, "83f440203327"),
     "active_groups": (3, "caea8f3ec0c0"),
     "replicate": (1, "2f408d23f3a1"),
     "ad_statistics": (3, "9272b6bba769"),

@@ -2,7 +2,6 @@
 
 from workbook.classroom.questions import Recall
 from workbook.lessons.metrics_topic.publish_a_count import publish_a_count
-from workbook.lessons.metrics_topic.records_on_spark import records_on_spark
 from workbook.views import pipeline as draw
 
 clicks, metrics = draw.topic("clicks"), draw.topic("metrics", 3)
@@ -21,7 +20,7 @@ paths = (
     (loop, draw.topic("clicks.dead-letters")),
 )
 
-problems = (publish_a_count, records_on_spark)
+problems = (publish_a_count,)
 
 recall = Recall(
     {
