@@ -13,7 +13,7 @@ from workbook.spark.runner import OnPoint
 from workbook.stack.addresses import database, registry
 from workbook.streams.generators.ad_actions import AdActionStream, prepare
 from workbook.streams.ledgers.actions import judge
-from workbook.streams.records import send_replicated
+from workbook.streams.stream_producer import send_replicated
 from workbook.systems import SYSTEMS
 from workbook.systems.base import Job
 from workbook.topics import Topic

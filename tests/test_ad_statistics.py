@@ -26,7 +26,7 @@ from workbook.stack.addresses import registry
 from workbook.stack.client import lease
 from workbook.streams.events.ad_actions import HORIZON_MS, VERSIONS, AdAction, Fate, encode, head
 from workbook.streams.generators.ad_actions import AdActionStream
-from workbook.streams.records import send_replicated
+from workbook.streams.stream_producer import send_replicated
 from workbook.tables.state import State, empty
 
 NOW = 1_790_000_000_000

@@ -35,7 +35,7 @@ from workbook.streams.events.ad_actions import (
 )
 from workbook.streams.events.reasons import Reason
 from workbook.streams.generators.ad_actions import AdActionStream, prepare
-from workbook.streams.records import send_replicated
+from workbook.streams.stream_producer import send_replicated
 from workbook.systems import SYSTEMS
 from workbook.systems.archive import LOG, claim
 from workbook.systems.base import Job

@@ -46,8 +46,7 @@ from workbook.streams.events.visits import (
     VisitMessage,
 )
 from workbook.streams.generators.visits import Kind, VisitStream
-from workbook.streams.ledgers.merges import MergeLedger, MergeVerdict
-from workbook.streams.records import read_merged, read_no_visits
+from workbook.streams.ledgers.merges import MergeLedger, MergeVerdict, read_merged, read_no_visits
 from workbook.streams.stream_producer import generate
 from workbook.systems import SYSTEMS
 from workbook.topics import Topic, new_topic

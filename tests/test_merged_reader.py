@@ -8,7 +8,7 @@ import pytest
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
 from workbook.streams.events.visits import Merged, TrackingMessage
-from workbook.streams.records import read_merged
+from workbook.streams.ledgers.merges import read_merged
 from workbook.topics import Topic
 
 

@@ -15,8 +15,7 @@ from workbook.kafka.producer import HEADERS, DeliveringProducer, Delivery, Recor
 from workbook.kafka.readers import read_all
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.records import ClickProducer
-from workbook.streams.stream_producer import BackgroundStream, Sent, generate
+from workbook.streams.stream_producer import BackgroundStream, ClickProducer, Sent, generate
 from workbook.topics import Topic, new_topic
 
 STREAM = ClickStream(

@@ -25,8 +25,7 @@ from workbook.stack.addresses import database, registry
 from workbook.streams.events.ad_actions import Fate
 from workbook.streams.generators.ad_actions import AdActionStream, prepare
 from workbook.streams.generators.viewers import ViewerStream
-from workbook.streams.records import send_replicated
-from workbook.streams.stream_producer import generate
+from workbook.streams.stream_producer import generate, send_replicated
 from workbook.topics import Topic, compacted, new_topic
 
 FULL, PARTITIONS, BLOCK = 5_000_000, 8, 100_000

@@ -20,8 +20,7 @@ from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.producer import DeliveringProducer
 from workbook.streams.events.visits import Heartbeat
 from workbook.streams.generators.visits import Kind, VisitStream
-from workbook.streams.ledgers.merges import MergeLedger
-from workbook.streams.records import read_merged, read_no_visits
+from workbook.streams.ledgers.merges import MergeLedger, read_merged, read_no_visits
 from workbook.streams.stream_producer import generate
 from workbook.topics import Topic, new_topic
 

@@ -36,8 +36,7 @@ from workbook.stack.addresses import kafka
 from workbook.stack.process import end_now, family, spawn
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.generators.visits import Kind, VisitStream
-from workbook.streams.records import ClickProducer
-from workbook.streams.stream_producer import BackgroundStream, generate
+from workbook.streams.stream_producer import BackgroundStream, ClickProducer, generate
 from workbook.topics import new_compacted_topic, new_topic
 from workbook.views import charts, live, pipeline, tables
 from workbook.views.cell_clock import keep_the_current_cell, running_cell, say, time_cells

@@ -1,17 +1,20 @@
-"""Sends whole streams to Kafka, on a virtual clock: paced, as fast as possible, or meanwhile."""
+"""Sends events to Kafka: one by one, or a stream on a virtual clock, paced or as fast as can be."""
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha1
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from workbook.errors import NoSuchStream
 from workbook.kafka.application import Loop
-from workbook.kafka.producer import DeliveringProducer, bounded
-from workbook.kafka.require import require_topic
+from workbook.kafka.producer import DeliveringProducer, Landed, bounded
+from workbook.kafka.require import ANSWER_S, require_topic
+from workbook.streams.events.ad_actions import ARRIVAL
+from workbook.streams.events.clicks import Click
 
 if TYPE_CHECKING:
     from workbook.streams.generators.streams import PacedStream
@@ -148,3 +151,36 @@ class BackgroundStream:
 
     def _hear(self, sent: Sent) -> None:
         self.sent = sent
+
+
+# --- single records -----------------------------------------------------------------------------
+
+
+class ClickProducer(DeliveringProducer):
+    """Sends the shop's single clicks, each delivered before ``send`` returns.
+
+    Raises TopicMissing, and BrokerUnreachable within ten seconds.
+    """
+
+    def __init__(self, config: Mapping[str, Any], topic: str) -> None:
+        require_topic(config, topic)
+        super().__init__(config, topic, {"linger.ms": 0}, patience=ANSWER_S)
+
+    def send(self, click: Click) -> Landed:
+        """Send one click, keyed by its tab id; return where it landed. Raises as ``send_now``."""
+        key = click.tab_id.encode() if click.tab_id is not None else None
+        return self.send_now(click.to_json(), key)
+
+
+def send_replicated(
+    config: Mapping[str, Any], topic: str, records: Iterable[tuple[bytes | None, int]]
+) -> None:
+    """Send values with their arrivals (ms) as ``pipelines.replicate`` does, without Spark.
+
+    All are delivered on return. Raises BrokerUnreachable.
+    """
+    with DeliveringProducer(config, topic, {"linger.ms": 20, "compression.type": "lz4"}) as sender:
+        for value, arrival in records:
+            key = None if value is None else sha1(value).digest()
+            sender.produce(value, key, headers={ARRIVAL: str(arrival)})
+            sender.poll()

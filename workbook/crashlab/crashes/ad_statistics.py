@@ -54,15 +54,13 @@ FOREIGN, BARE = "never sent", "without key or arrival"
 
 def _stream(seed: int) -> AdActionStream:
     """Return the actions, which arrived in the past; many are repeated, and some are too old."""
-    from workbook.kafka.registry import register
     from workbook.stack.addresses import registry
-    from workbook.streams.events.ad_actions import VERSIONS
-    from workbook.streams.generators.ad_actions import AdActionStream
+    from workbook.streams.generators.ad_actions import AdActionStream, prepare
 
-    first, second = (register(registry("crash"), SUBJECT, text) for text in VERSIONS)
     return AdActionStream(
-        ids=(first, second), seed=seed, rate=RATE, ads=50, duplicate_share=0.1, bad_share=0.02,
-        too_old_share=0.01, start_ms=(int(time.time()) - ACTIONS // RATE - 60) * 1000,
+        ids=prepare(SUBJECT.removesuffix("-value"), registry("crash"))["ids"], seed=seed, rate=RATE,
+        ads=50, duplicate_share=0.1, bad_share=0.02, too_old_share=0.01,
+        start_ms=(int(time.time()) - ACTIONS // RATE - 60) * 1000,
     )  # fmt: skip
 
 
@@ -107,7 +105,7 @@ class AdStatisticsCrashes(Crashes):
 
     def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:
         """Send the actions as the replicator would, one after the other."""
-        from workbook.streams.records import send_replicated
+        from workbook.streams.stream_producer import send_replicated
 
         stream = _stream(seed)
         block = stream.block(0, ACTIONS)

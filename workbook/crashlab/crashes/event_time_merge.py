@@ -97,8 +97,7 @@ class EventTimeMergeCrashes(TopicCrashes):
     def judge(self, filled: Filled, outputs: Outputs) -> Verdict:
         """Judge what the topic and the dead letters hold."""
         from workbook.streams.events.reasons import Reason
-        from workbook.streams.ledgers.merges import MergeLedger
-        from workbook.streams.records import read_merged, read_no_visits
+        from workbook.streams.ledgers.merges import MergeLedger, read_merged, read_no_visits
 
         found = outputs.dead_letters()
         merged = read_merged(outputs.config, outputs.options.out)

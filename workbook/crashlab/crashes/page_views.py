@@ -57,15 +57,9 @@ def _own_points() -> tuple[Point, ...]:
 
 
 def _by_hand(run: ByHand, at: OnPoint) -> None:
-    from workbook.crashlab.loops import run_loop
+    from workbook.crashlab.loops import run_loop, run_own
 
-    run_loop(run, at)
-
-
-def _own(run: ByHand, at: OnPoint) -> None:
-    from workbook.crashlab.loops import run_own
-
-    run_own(run, at)
+    (run_own if run.own else run_loop)(run, at)
 
 
 class PageViewCrashes(TopicCrashes):
@@ -117,7 +111,7 @@ class PageViewCrashes(TopicCrashes):
     )
 
     own = Variant(
-        "your-own-loop", "a function of a notebook", _own_points(), promises=None, by_hand=_own
+        "your-own-loop", "a function of a notebook", _own_points(), promises=None, by_hand=_by_hand
     )
 
     def fill(self, config: dict[str, Any], topic: str, seed: int, *, clean: bool = False) -> Filled:

@@ -2,7 +2,6 @@
 
 from workbook.classroom.questions import Recall
 from workbook.lessons.stores_and_instances.ask_the_right_one import ask_the_right_one
-from workbook.lessons.stores_and_instances.one_letter import one_letter
 from workbook.views import pipeline as draw
 
 producer, by_client = draw.producer("producer"), draw.topic("by_client", 2)
@@ -15,7 +14,7 @@ paths = (
     (by_client, draw.query("mail", state="checkpoint"), draw.sink("letters", "table in a file")),
 )
 
-problems = (ask_the_right_one, one_letter)
+problems = (ask_the_right_one,)
 
 recall = Recall(
     {

@@ -2,11 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from json import JSONDecodeError
 from typing import ClassVar
 
 import pandas as pd
 
+from workbook.kafka.readers import read_dead_letters, read_messages
 from workbook.streams.events.reasons import Reason
 from workbook.streams.events.visits import Merged
 from workbook.streams.ledgers.findings import Findings, compare
@@ -153,3 +156,33 @@ def _parts(each: list[tuple[int, Merged, bool]]) -> pd.DataFrame:
     ]
     names = ["ssid", "fragment", "partition", "tracking", "orders", "rejected"]
     return pd.DataFrame(rows, columns=names).astype({"rejected": bool})
+
+
+# --- merged visits in a topic -------------------------------------------------------------------
+
+Placed = tuple[int, Merged]
+"""A partition, and a merged visit that is in it, or that came from it."""
+
+
+def read_merged(config: dict[str, str], topic: str) -> list[Placed]:
+    """Read every merged visit of a topic, each with its partition; raise as ``read_messages``.
+
+    Records of somebody else are skipped. Raises ValueError for a visit with a wrong timestamp
+    (``Merged.from_json``).
+    """
+    found = []
+    for message in read_messages(config, topic):
+        with suppress(JSONDecodeError, UnicodeDecodeError, KeyError, TypeError):
+            visit = Merged.from_json(message.value() or b"")
+            found.append((int(message.partition() or 0), visit))
+    return found
+
+
+def read_no_visits(config: dict[str, str], dead_letters: str) -> list[Placed]:
+    """Read the orders whose visit never came, each with the partition that it came from."""
+    letters = read_dead_letters(config, dead_letters)
+    lone = letters[letters["reason"] == str(Reason.NO_VISIT)]
+    return [
+        (int(partition), Merged.from_json(value))
+        for partition, value in zip(lone["partition"], lone["value"], strict=True)
+    ]
