@@ -1,7 +1,6 @@
 """Exercises of chapter 30: who reads what?"""
 
 from workbook.classroom.questions import Recall
-from workbook.lessons.consumer_offsets.commit_value import commit_value
 from workbook.lessons.consumer_offsets.offset_key import offset_key
 from workbook.views import pipeline as draw
 
@@ -18,7 +17,7 @@ paths = (
     (offsets, draw.query("active_groups", state="checkpoint"), draw.sink("store")),
 )
 
-problems = (offset_key, commit_value)
+problems = (offset_key,)
 
 recall = Recall(
     {
