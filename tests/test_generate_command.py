@@ -55,8 +55,8 @@ def test_an_option_of_another_stream_is_refused(capsys: pytest.CaptureFixture[st
 
 
 def test_what_describes_no_stream_is_named_as_it_was_typed() -> None:
-    with pytest.raises(NoSuchStream, match=r"^--gap-s lies between 0 and --gap-every-s \(0\.0\)"):
-        stream_of(options("clicks", gap_s=5.0))
+    with pytest.raises(NoSuchStream, match=r"^--late-by-ms must be at least 1, got 0"):
+        stream_of(options("clicks", late_by_ms=0))
 
 
 def test_positions_do_not_go_where_they_would_be_gone_after_a_while(broker: Any) -> None:

@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 from chapters import NOTEBOOKS, given_to, names_before, needs, problems, stem
 
-from workbook.classroom.core import STANDS_IN, Problem
+from workbook.classroom.core import STANDS_IN, Problem, stub_name
 from workbook.classroom.questions import NO_LETTER, NO_OPTION, ChoiceProblem
 from workbook.classroom.render import Card, State
-from workbook.classroom.texts import stub_name
 
 CAUSE = "Likely cause"
 LESSONS = {

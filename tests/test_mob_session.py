@@ -13,8 +13,8 @@ import pytest
 from chapters import NOTEBOOKS, cells
 from kernels import Kernel, kernel
 
+from workbook.classroom.core import as_a_cell
 from workbook.classroom.render import State
-from workbook.classroom.texts import as_a_cell
 from workbook.kafka.broker import Broker
 from workbook.lessons.mob_ninety_minutes import (
     count_views,

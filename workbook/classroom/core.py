@@ -4,18 +4,20 @@ After learntools (outcomes are rendered, never raised) and rustlings (tests prov
 hint and solution: ``tests/test_lessons.py``). The answer is passed in; nothing is bound by magic.
 """
 
+import ast
 import dis
 import inspect
 import sys
+import textwrap
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
 from workbook.classroom.judging import Mistake, NotYet
-from workbook.classroom.render import Card, Part, State
-from workbook.classroom.texts import as_a_cell, remember, solved
+from workbook.classroom.place import remember, solved
+from workbook.classroom.render import Card, Part, State, show
 from workbook.errors import CheckBroke
 
 SILENT_SECONDS = 2.0
@@ -129,7 +131,7 @@ class Problem:
 
     def _remember(self, answer: Any) -> tuple[Part, ...]:
         try:
-            remember(self.name, answer)
+            remember(self.name, text_of(answer))
         except Exception as error:  # a full disk, a folder that is gone: the answer stays right
             why = f"{type(error).__name__}: {error}"
             return (Part("Mind", f"The next kernel won't know that you've solved it ({why})."),)
@@ -171,3 +173,70 @@ def _stub_steps(stub: str) -> list[Steps]:
     module = compile(stub, "<stub>", "exec", dont_inherit=True)
     codes = (c for c in module.co_consts if isinstance(c, CodeType))
     return [_steps(c) for c in codes if not c.co_name.startswith("__")]
+
+
+# --- the text of a reference, and of an answer --------------------------------------------------
+
+
+def as_a_cell(reference: Any, stub: str) -> str:
+    """Return a reference as text that runs in the notebook, under the name in the stub.
+
+    It begins with the imports, constants and functions of the reference's module that it uses.
+    """
+    if not inspect.isfunction(reference):
+        return f"{stub_name(stub)} = {show(reference)}"
+    defined = _definitions(inspect.getsource(sys.modules[reference.__module__]))
+    needed, waiting = set[str](), [reference.__name__]
+    while waiting:
+        text = defined[waiting.pop()]
+        needed.add(text)
+        used = set(_names(compile(text, "<solution>", "exec", dont_inherit=True)))
+        waiting += (name for name in used if name in defined and defined[name] not in needed)
+    in_order = [text for text in dict.fromkeys(defined.values()) if text in needed]
+    imports = [text for text in in_order if text.startswith(("import ", "from "))]
+    rest = [text for text in in_order if text not in imports]
+    return "\n\n\n".join(part for part in ("\n".join(imports), *rest) if part)
+
+
+def stub_name(stub: str) -> str:
+    """Return the name that a stub defines: of its function, or of its variable."""
+    defined = ast.parse(stub).body[-1]
+    if isinstance(defined, ast.Assign):
+        return ast.unparse(defined.targets[0])
+    return str(getattr(defined, "name", "answer"))
+
+
+def _definitions(source: str) -> dict[str, str]:
+    """Return the text at the top of a module that defines each name."""
+    defined: dict[str, str] = {}
+    for node in ast.parse(source).body:
+        text = ast.get_source_segment(source, node) or ""
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            for alias in node.names:
+                origin = f"from {node.module} " if isinstance(node, ast.ImportFrom) else ""
+                name = (alias.asname or alias.name).partition(".")[0]
+                defined[name] = f"{origin}import {ast.unparse(alias)}"
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            defined[node.name] = text
+        elif isinstance(node, ast.Assign):
+            targets = [n for target in node.targets for n in ast.walk(target)]
+            defined |= {n.id: text for n in targets if isinstance(n, ast.Name)}
+    return defined
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Yield the names that code uses, and the code of the functions in it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def text_of(answer: Any) -> str:
+    """Return the text of an answer: its source, or its value; '' where the source isn't known."""
+    if not inspect.isfunction(answer):
+        return repr(answer)
+    try:
+        return textwrap.dedent(inspect.getsource(answer)).rstrip()
+    except OSError:
+        return ""

@@ -119,7 +119,7 @@ def _opening(cells: Cells) -> tuple[list[str], str]:
 
 def _answer_so_far(chapter: str, step: int, names: dict[str, Any]) -> str:
     """Take our answers to all steps before this one, and say so; hand out the exercises."""
-    from workbook.classroom.texts import stub_name
+    from workbook.classroom.core import stub_name
 
     module = import_module(f"workbook.lessons.{chapter}")
     before = module.problems[: step - 1]

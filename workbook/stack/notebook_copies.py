@@ -17,7 +17,7 @@ NOTE = ".copied.json"
 """In the folder of the copies: name of the copy to the digest of the chapter it was made from."""
 
 SOLVED = ".solved.json"
-"""In the folder of the copies: the answers that passed; see ``classroom.texts``."""
+"""In the folder of the copies: the answers that passed; see ``classroom.place``."""
 
 NEWER = "newer_"
 """It comes first, because a narrow file browser cuts off the end of a name."""

@@ -29,8 +29,6 @@ _SHARED = (
     Option("--heartbeat-s", float, "seconds between two heartbeats; 0 for none", default=1.0),
     Option("--late-share", float, "share of the messages that arrive late", default=0.0),
     Option("--late-by-ms", whole, "how late a late message is at most", default=30_000),
-    Option("--gap-every-s", float, "seconds between gaps with heartbeats only", default=0.0),
-    Option("--gap-s", float, "length of each gap in seconds", default=0.0),
 )
 
 STREAMS = (

@@ -30,10 +30,6 @@ CLICKS = GeneratedStream(
     options=(
         Option("--late-share", float, "share of the good clicks that arrive late", default=0.0),
         Option("--late-by-ms", whole, "how late a late click is at most", default=30_000),
-        Option(
-            "--gap-every-s", float, "seconds from a gap without clicks to the next", default=0.0
-        ),
-        Option("--gap-s", float, "length of each gap, below --gap-every-s", default=0.0),
     ),
 )
 

@@ -7,9 +7,8 @@ from typing import Any
 
 from IPython import get_ipython
 
-from workbook.classroom.core import Problem
+from workbook.classroom.core import Problem, stub_name, text_of
 from workbook.classroom.render import Card, Part, State
-from workbook.classroom.texts import stub_name, text_of
 
 UNTOUCHED = (State.NOT_ATTEMPTED, State.SOLVED_BEFORE)
 TAKEN_OVER = (

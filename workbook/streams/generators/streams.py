@@ -50,13 +50,12 @@ def _day(daily: float) -> tuple[Floats, Floats]:
 class PacedStream:
     """Events that arrive at ``rate`` (per virtual second); their ids count from 0.
 
-    Arrivals start at ``start_ms`` on the virtual clock (ms since 1970). On average outside gaps
-    there are ``rate`` a second: ``rate * (1 + daily)`` after a quarter of a day, and
-    ``rate * (1 - daily)`` after three quarters. With ``gap_s`` > 0 the last ``gap_s`` of every
-    ``gap_every_s`` seconds are silent, and the day stands still meanwhile. What an event is,
-    follows from the stream's parameters and its id alone. Of all events ``bad_share`` are bad, of
-    every kind in ``BAD``. ``duplicate_share`` of the good ones are sent twice, by default in a row.
-    Raises NoSuchStream for values that describe no stream.
+    Arrivals start at ``start_ms`` on the virtual clock (ms since 1970). On average there are
+    ``rate`` a second: ``rate * (1 + daily)`` after a quarter of a day, and ``rate * (1 - daily)``
+    after three quarters. What an event is, follows from the stream's parameters and its id alone.
+    Of all events ``bad_share`` are bad, of every kind in ``BAD``. ``duplicate_share`` of the good
+    ones are sent twice, by default in a row. Raises NoSuchStream for values that describe no
+    stream.
     """
 
     BAD: ClassVar[Kinds] = ()
@@ -71,8 +70,6 @@ class PacedStream:
     duplicate_share: float = 0.0
     bad_share: float = 0.0
     daily: float = 0.0
-    gap_every_s: float = 0.0
-    gap_s: float = 0.0
 
     def __post_init__(self) -> None:
         for name in (field.name for field in fields(self)):
@@ -85,10 +82,6 @@ class PacedStream:
                 raise NoSuchStream(f"{name} must be 0 or more, got {value}")
         if not 0 < self.rate < math.inf:
             raise NoSuchStream(f"rate must be above 0, got {self.rate}")
-        if self.gap_s < 0 or (self.gap_s > 0 and self.gap_s >= self.gap_every_s):
-            raise NoSuchStream(
-                f"gap_s lies between 0 and gap_every_s ({self.gap_every_s}), got {self.gap_s}"
-            )
 
     def ending_by(self, now_ms: int, count: int, speed: float | None = None) -> Self:
         """Return the stream, started so that its virtual clock never passes the real one.
@@ -114,8 +107,6 @@ class PacedStream:
         days, rest = np.divmod((ids + self._draw("jitter", ids)) / (self.rate * DAY_S), 1)
         minutes, arrived = _day(self.daily)
         seconds = (days + np.interp(rest, arrived, minutes)) * DAY_S
-        if self.gap_s > 0:
-            seconds += np.floor(seconds / (self.gap_every_s - self.gap_s)) * self.gap_s
         return np.floor(seconds * 1000).astype(np.int64)
 
     def _hash(self, what: str, ids: Ints) -> Ints:

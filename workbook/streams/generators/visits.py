@@ -68,9 +68,8 @@ class VisitStream(PacedStream):
     ``heartbeat_s`` seconds (0: never) each partition gets a heartbeat.
 
     Of the good messages ``late_share`` have an event time of up to ``late_by_ms`` before their
-    place in the stream. For ``gap_s`` of every ``gap_every_s`` seconds nothing but heartbeats
-    comes. An ssid stays on the partition that Kafka's Java client chooses. The record's timestamp
-    is its event time.
+    place in the stream. An ssid stays on the partition that Kafka's Java client chooses. The
+    record's timestamp is its event time.
 
     Facts, for a MergeLedger: type ("tracking" or "order"), event_id, ssid, partition, timestamp
     (ms), page, order_id, cents (None, and NA, where it has none), reason (None when good),
