@@ -3,9 +3,10 @@
     .venv/bin/python benchmarks/state.py [100000 1000000 5000000]
 
 For the groups of a table (two stateful operators) and for the merge (a message each of open
-visits; one operator), each with each number of keys in a Spark of its own: batches of 100,000 changes of different keys, their rate over a whole cycle of folding and the
-worst of them; batches of 100 changes, with the bytes that they add to the checkpoint; the state's
-bytes on disk per key; the memory of Spark's Java and of its Python workers.
+visits; one operator), each with each number of keys in a Spark of its own: batches of 100,000
+changes of different keys, their rate over a whole cycle of folding and the worst of them; batches
+of 100 changes, with the bytes that they add to the checkpoint; the state's bytes on disk per key;
+the memory of Spark's Java and of its Python workers.
 """
 
 import argparse

@@ -38,7 +38,7 @@ from workbook.pipelines.page_views.completed import (
     per_second,
     slowest,
 )
-from workbook.sinks.page_views import LateLetters
+from workbook.sinks.topics import LateLetters
 from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import Batch, Running, start_query
 from workbook.streams.events.clicks import MAX_AHEAD_MS, Click, ClickType

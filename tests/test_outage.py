@@ -18,7 +18,7 @@ from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.readers import consumer, read_dead_letters
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.metrics import Seconds, commit_on_delivery, metric_records
-from workbook.sinks.page_views import LateLetters, SparkTopic
+from workbook.sinks.topics import LateLetters, SparkTopic
 from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import Running, start_query
 from workbook.streams.events.clicks import Click, ClickType

@@ -20,7 +20,7 @@ from workbook.kafka.producer import HEADERS, DeliveringProducer
 from workbook.kafka.readers import consumer, read_dead_letters, read_messages
 from workbook.kafka.require import MEGABYTE
 from workbook.pipelines.page_views.metrics import commit_on_delivery
-from workbook.sinks.table_topic import ROW_TOO_LARGE, TableTopic
+from workbook.sinks.topics import ROW_TOO_LARGE, TableTopic
 from workbook.spark.runner import Batch
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.metrics import MetricsProducer

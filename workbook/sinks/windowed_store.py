@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from workbook.sinks.once import BatchFile
-from workbook.sinks.row_json import changed_rows, row_json, rows_of_json
+from workbook.sinks.store import changed_rows, row_json, rows_of_json
 
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000
 

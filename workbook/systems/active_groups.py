@@ -48,7 +48,7 @@ class ActiveGroups(TableSystem):
 
         from workbook.kafka.offsets import EndOffsets
         from workbook.pipelines.active_groups import active_groups
-        from workbook.sinks.table_topic import TableTopic
+        from workbook.sinks.topics import TableTopic
         from workbook.sources.consumer_offsets import UNKNOWN, UNREADABLE, decode
         from workbook.sources.kafka import assigned_stream
         from workbook.spark.progress import timed

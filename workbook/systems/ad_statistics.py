@@ -160,7 +160,7 @@ class AdStatistics(System):
         from workbook.pipelines.ad_statistics import ad_statistics
         from workbook.sinks.counts_table import CountsTopic
         from workbook.sinks.replay import ReplayTable, require_none
-        from workbook.sinks.table_topic import TableTopic
+        from workbook.sinks.topics import TableTopic
         from workbook.sources.ad_actions import before, needed_since
         from workbook.sources.viewers import viewer_groups
         from workbook.spark import checkpoints

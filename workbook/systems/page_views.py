@@ -101,7 +101,7 @@ def _start_seconds(job: Job) -> Started:
     """Write completed seconds to the topic."""
     from workbook.pipelines.page_views.completed import completed_views
     from workbook.pipelines.page_views.metrics import metric_records
-    from workbook.sinks.page_views import LateLetters, SparkTopic
+    from workbook.sinks.topics import LateLetters, SparkTopic
     from workbook.spark.progress import timed
     from workbook.streams.events.metrics import COMPLETE
     from workbook.systems.view_sums import Sums

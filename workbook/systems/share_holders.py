@@ -52,7 +52,7 @@ class ShareHolders(TableSystem):
     def start(self, job: Job) -> Started:
         from workbook.pipelines import share_holders
         from workbook.sinks.store import Store
-        from workbook.sinks.table_topic import TableTopic
+        from workbook.sinks.topics import TableTopic
         from workbook.sources.formats import POSITIONS
         from workbook.spark.progress import timed
 
