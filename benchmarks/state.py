@@ -26,7 +26,7 @@ from harness import machine, own_memory
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.pipelines.event_time_merge.fast import merged_visits
+from workbook.pipelines.event_time_merge import merged_visits
 from workbook.spark import session
 from workbook.spark.settings import in_rocksdb
 from workbook.tables.ktable import KTable, count, ktable

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 
-from workbook.pipelines.page_views.counts import page_views
+from workbook.pipelines.page_views import page_views
 from workbook.pipelines.page_views.metrics import metric_records
 from workbook.sources.formats import CLICKS
 from workbook.streams.events.clicks import Click, ClickType

@@ -16,7 +16,7 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters, bounded
 from workbook.kafka.producer import SETTINGS
 from workbook.kafka.readers import read_dead_letters
-from workbook.pipelines.page_views.counts import page_views
+from workbook.pipelines.page_views import page_views
 from workbook.sources.formats import CLICKS
 from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import start_query

@@ -126,7 +126,7 @@ class EventTimeMerge(System):
 
     def start(self, job: Job) -> Started:
         from workbook.kafka.require import require_topic
-        from workbook.pipelines.event_time_merge.fast import merged_visits
+        from workbook.pipelines.event_time_merge import merged_visits
         from workbook.sinks.merged import MergedTopic
         from workbook.spark.progress import timed
         from workbook.systems.merge_run import Clocks, where_to_start

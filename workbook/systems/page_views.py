@@ -139,7 +139,7 @@ def _start_pages(job: Job) -> Started:
     """Keep the views of each page beside the checkpoint, so that a restart has them."""
     from pyspark.sql.functions import lit
 
-    from workbook.pipelines.page_views.counts import page_views
+    from workbook.pipelines.page_views import page_views
     from workbook.sinks.store import Store
     from workbook.sources.formats import CLICKS
     from workbook.spark.progress import timed
