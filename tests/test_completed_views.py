@@ -43,7 +43,7 @@ from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import Batch, Running, start_query
 from workbook.streams.events.clicks import MAX_AHEAD_MS, Click, ClickType
 from workbook.streams.events.reasons import Reason
-from workbook.systems.view_sums import Sums
+from workbook.systems.accounts import Sums
 from workbook.tables.state import State, empty
 from workbook.topics import Topic
 

@@ -26,7 +26,7 @@ from workbook.streams.events.metrics import COMPLETE
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.metrics import MetricsProducer, read_metrics
 from workbook.streams.stream_producer import StreamProducer
-from workbook.systems.view_sums import Sums
+from workbook.systems.accounts import Sums
 from workbook.topics import Topic
 
 OUTAGE_S = 20

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.errors import WorkbookError
+from workbook.errors import Rejected, WorkbookError
 from workbook.sources.options import milliseconds
 from workbook.systems.base import GeneratedStream, Job, Read, Started, System
 from workbook.systems.options import Option, span, span_above_zero, topic, whole
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
+    from confluent_kafka import Message
     from pyspark.sql import DataFrame
 
     from workbook.kafka.broker import Broker
@@ -103,10 +104,9 @@ class EventTimeMerge(System):
         from workbook.errors import TopicMissing
         from workbook.kafka.partitioning import require_alike, require_partitions
         from workbook.spark.checkpoints import last_read
-        from workbook.systems.merge_run import is_of_a_visit
 
         config = broker.client_config()
-        number = require_alike(config, self.sources(options), is_of_a_visit)
+        number = require_alike(config, self.sources(options), _is_of_a_visit)
         for source in self.sources(options) if options.checkpoint else ():
             known = last_read(Path(options.checkpoint) / "0", source)
             if known and known[0]:
@@ -129,12 +129,12 @@ class EventTimeMerge(System):
         from workbook.pipelines.event_time_merge import merged_visits
         from workbook.sinks.merged import MergedTopic
         from workbook.spark.progress import timed
-        from workbook.systems.merge_run import Clocks, where_to_start
+        from workbook.systems.accounts import Clocks
 
         options, config, letters = job.options, job.config, job.letters()
         topics = self.sources(options)
         number = require_topic(config, options.source)
-        starting = where_to_start(config, options, job.checkpoint)
+        starting = _where_to_start(config, options, job.checkpoint)
         idle = options.idle_timeout and milliseconds("--idle-timeout", options.idle_timeout)
 
         def visits(read: Read) -> DataFrame:
@@ -150,6 +150,30 @@ class EventTimeMerge(System):
             lambda: clocks.shown(options.timeout),
             lambda: clocks.summary(options.out, options.dead_letters),
         )
+
+
+def _where_to_start(config: dict[str, str], options: Namespace, checkpoint: Path) -> str:
+    """Return where to begin without a checkpoint: as the last merged visits say."""
+    from workbook.kafka.start_offsets import look_up
+    from workbook.spark import checkpoints
+
+    if checkpoints.begun(checkpoint):
+        return "earliest"  # not asked: the checkpoint says where
+    found = look_up(config, options.out, [options.source, options.orders])
+    for note in found.notes:
+        print(f"Something may be lost. {note}", flush=True)
+    return found.to_json()
+
+
+def _is_of_a_visit(record: Message) -> bool:
+    """Return whether a record is a good one with its ssid as key: others go to any partition."""
+    from workbook.streams.events.visits import Heartbeat, read_message
+
+    try:
+        message = read_message(record.key(), record.value(), record.timestamp()[1])
+    except Rejected:
+        return False
+    return not isinstance(message, Heartbeat)
 
 
 def _read(job: Job, topics: list[str], starting: str, read: Read) -> DataFrame:

@@ -104,7 +104,7 @@ def _start_seconds(job: Job) -> Started:
     from workbook.sinks.topics import LateLetters, SparkTopic
     from workbook.spark.progress import timed
     from workbook.streams.events.metrics import COMPLETE
-    from workbook.systems.view_sums import Sums
+    from workbook.systems.accounts import Sums
 
     options, config, letters, sums = job.options, job.config, job.letters(), Sums()
 
