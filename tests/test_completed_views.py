@@ -412,8 +412,8 @@ def test_what_the_topic_no_longer_has_is_a_dead_letter_without_its_bytes(
     ]  # fmt: skip
     letters = DeadLetters(config, made.dead_letters.name)
     LateLetters(config, made.name, letters).write(pa.Table.from_pylist(rows), Batch("q", 0))
-    assert letters.sent == 4
     found = read_dead_letters(config, made.dead_letters.name)
+    assert len(found) == 4
     assert {(row.partition, row.offset, row.key, row.value) for row in found.itertuples()} == {
         (0, 0, b"key", click(0, YESTERDAY)), (0, 2, b"key", click(4, YESTERDAY)),
         (1, 1, None, None), (1, 2, b"key", click(5, YESTERDAY)),

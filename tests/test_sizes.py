@@ -69,7 +69,6 @@ def test_a_letter_is_cut_only_where_it_must_be_and_says_so(
     with DeadLetters(config, topic) as letters:
         for k, value in [(b"a", fits), (None, wide), (key, b"1"), (b"", None)]:
             letters.send({"key": k, "value": value, **PLACE}, "too bad")
-    assert (letters.asked, letters.sent) == (4, 4)
     found = read_messages(config, topic)
     assert [(m.key(), m.value()) for m in found] == [
         (b"a", fits), (None, wide[:HALF]), (key[:HALF], b"1"), (b"", None)
@@ -94,7 +93,6 @@ def test_letters_arrive_at_a_topic_with_a_small_limit(broker: Broker, limited: L
     with DeadLetters(config, topic) as letters:
         for value in values:
             letters.send({"key": None, "value": value, **PLACE}, "too bad")
-    assert letters.sent == 61
     rows = read_dead_letters(config, topic)
     assert sorted(rows.value) == sorted([*values[:60], values[60][:1000]])
 

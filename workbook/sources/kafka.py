@@ -98,7 +98,6 @@ def assigned_stream(
     spark: SparkSession,
     broker: Broker,
     topic: str,
-    starting: str = "earliest",
     max_per_batch: int = 2_000_000,
 ) -> DataFrame:
     """Read a compacted topic as a stream, an internal one too, without joining a group.
@@ -110,7 +109,7 @@ def assigned_stream(
     """
     topic_ids(broker.client_config(), [topic])
     assigned.register(spark)
-    source = _reading(spark, broker, topic, starting, max_per_batch).format("kafka-assigned")
+    source = _reading(spark, broker, topic, "earliest", max_per_batch).format("kafka-assigned")
     options = {"kafka.isolation.level": "read_committed", "failOnDataLoss": "false"}
     return source.options(tasks=spark.sparkContext.defaultParallelism, **options).load()
 
