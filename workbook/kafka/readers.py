@@ -69,7 +69,6 @@ _NO_GROUP = KafkaError.GROUP_AUTHORIZATION_FAILED
 AT_ONCE = 10_000
 """Records that a consumer hands over in one call, which waits until it has as many as asked for."""
 
-Listener = Callable[[Consumer, list[TopicPartition]], None]
 Ranges = Mapping[int, tuple[int, int]]
 """Partition to its first offset and the one behind its last."""
 
@@ -78,8 +77,7 @@ class PatientConsumer(Consumer):
     """A consumer whose ``poll`` retries a silent broker, but not for ever.
 
     ``poll(timeout)`` gives a message or None, as ever. It raises ``BrokerUnreachable`` when no
-    broker has answered for ``patience`` seconds, ``TopicMissing`` when the topic is gone. Who asks
-    by ``when_gone`` hears of each partition that is taken away, also if it comes back later.
+    broker has answered for ``patience`` seconds, ``TopicMissing`` when the topic is gone.
     """
 
     def __init__(
@@ -91,33 +89,12 @@ class PatientConsumer(Consumer):
         super().__init__({**config, "error_cb": self._trouble})
         self._config, self._patience, self._clock = config, patience, clock
         self._down_since: float | None = None
-        self._gone: Callable[[list[TopicPartition]], None] = lambda partitions: None
         self._joins = False
 
-    def when_gone(self, forget: Callable[[list[TopicPartition]], None]) -> None:
-        """Call ``forget`` with the partitions that this reader has to give away, or has lost."""
-        self._gone = forget
-
-    def subscribe(
-        self,
-        topics: list[str],
-        on_assign: Listener | None = None,
-        on_revoke: Listener | None = None,
-        on_lost: Listener | None = None,
-    ) -> None:
-        """Subscribe as ever; callbacks given to ``when_gone`` run after these listeners."""
-
-        def then_gone(listener: Listener | None) -> Listener:
-            def called(reader: Consumer, partitions: list[TopicPartition]) -> None:
-                if listener:
-                    listener(reader, partitions)
-                self._gone(partitions)
-
-            return called
-
+    def subscribe(self, topics: list[str], *listeners: Any, **more: Any) -> None:
+        """Subscribe as ever; from now on a right to the group that is lacking is an error."""
         self._joins = True
-        assigned = on_assign or (lambda reader, partitions: None)
-        super().subscribe(topics, assigned, then_gone(on_revoke), then_gone(on_lost or on_revoke))
+        super().subscribe(topics, *listeners, **more)
 
     def poll(self, timeout: float = -1) -> Message | None:
         """Return the next message, or None after ``timeout`` seconds without one."""
