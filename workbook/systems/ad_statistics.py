@@ -10,10 +10,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import CannotGoOn, NoSuchSchema, WorkbookError
-from workbook.streams.events.ad_actions import OSLO
+from workbook.streams.events.ad_actions import OSLO, Fate
 from workbook.systems.base import GeneratedStream, Job, Read, Shown, Started, System
 from workbook.systems.options import Option, day, schema_name, topic, whole
-from workbook.topics import DEAD_LETTERS, Topic, compacted
+from workbook.topics import DEAD_LETTERS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -151,9 +151,6 @@ class AdStatistics(System):
         replays = {"replays": f"{days[0]} to {days[1]}"} if days else {}
         return {"schema": options.schema, **replays}
 
-    def results(self, options: Namespace, partitions: int) -> list[Topic]:
-        return [compacted(options.out, partitions)] if options.out else []
-
     def start(self, job: Job) -> Started:
         from workbook.kafka.offsets import first_since, partition_offsets
         from workbook.kafka.require import require_topic
@@ -232,8 +229,6 @@ def _table(name: str, job: Job) -> CountsTable:
 
 
 def _shown(counts: CountsTable) -> Shown:
-    from workbook.streams.events.ad_actions import Fate
-
     rows = [(fate.value, f"{counts.fates.get(fate.value, 0):,}") for fate in Fate]
     return Shown(("fate", "records"), rows)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.errors import Rejected, WorkbookError
+from workbook.errors import Rejected, TopicMissing, WorkbookError
 from workbook.sources.options import milliseconds
 from workbook.systems.base import GeneratedStream, Job, Read, Started, System
 from workbook.systems.options import Option, span, span_above_zero, topic, whole
@@ -101,7 +101,6 @@ class EventTimeMerge(System):
 
     def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse topics that aren't partitioned alike, or have got more partitions meanwhile."""
-        from workbook.errors import TopicMissing
         from workbook.kafka.partitioning import require_alike, require_partitions
         from workbook.spark.checkpoints import last_read
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbook.errors import WorkbookError
 from workbook.systems.base import GeneratedStream, Job, Read, Shown, Started, System
 from workbook.systems.options import Option, span, topic, whole
+from workbook.systems.preflight import require_empty
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
@@ -57,10 +58,7 @@ class PageViews(System):
     )
 
     def check(self, options: Namespace) -> None:
-        asked = {
-            "--lateness": options.lateness,
-            "--with-events": options.with_events,
-        }
+        asked = {"--lateness": options.lateness, "--with-events": options.with_events}
         given = " and ".join(name for name, value in asked.items() if value)
         if given and not options.out:
             raise WorkbookError(
@@ -72,7 +70,6 @@ class PageViews(System):
     def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse to overwrite a former run's seconds with counts of a topic that was cut."""
         from workbook.kafka.offsets import partition_offsets
-        from workbook.systems.preflight import require_empty
 
         config = broker.client_config()
         if options.out and any(at.begin for at in partition_offsets(config, options.source)):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from workbook.errors import CannotGoOn, WorkbookError
 from workbook.systems.base import GeneratedStream, Job, Shown, Started, System
 from workbook.systems.options import Option, topic, whole
+from workbook.systems.preflight import require_empty
 from workbook.topics import FOREVER, Topic
 
 if TYPE_CHECKING:
@@ -58,7 +59,6 @@ class Replicate(System):
     def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse what would send again more than the aggregator knows, or takes smaller records."""
         from workbook.kafka.require import ABSENT, largest_record, topic_ids
-        from workbook.systems.preflight import require_empty
 
         out, config = _out(options), broker.client_config()
         why = "--in would be copied again, and ad_statistics has forgotten the older records"
