@@ -1,7 +1,6 @@
 """Keeps the latest row per key and window in SQLite: a table, and what it was a while ago."""
 
 import sqlite3
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from time import time_ns
@@ -17,15 +16,9 @@ MINUTE_MS, HOUR_MS = 60_000, 3_600_000
 AHEAD_MS = 5 * MINUTE_MS
 """Rows that are dated further ahead of the clock are left out: one would expire all windows."""
 
-NO_TIME, AHEAD, EXPIRED = "no time", "ahead of the clock", "expired"
-"""Why rows are left out."""
-
 _UPSERT = """
 INSERT INTO windows VALUES (?, ?, ?, ?) ON CONFLICT (start, key) DO UPDATE
 SET time = excluded.time, value = excluded.value WHERE excluded.time >= time
-"""
-_COUNT = """
-INSERT INTO left_out VALUES (?, ?) ON CONFLICT (reason) DO UPDATE SET rows = rows + excluded.rows
 """
 
 Window = tuple[int, dict[str, Any]]
@@ -38,19 +31,18 @@ class WindowedStore(BatchFile):
     A window begins at a multiple of ``window_ms``, which must not change while a query goes on; it
     is forgotten once it ends more than ``retention_ms`` before the start of the newest one. Rows
     without a time (null or negative, as Kafka's -1), dated more than ``AHEAD_MS`` after ``clock``,
-    or of a forgotten window are left out, and counted in ``left_out``. A ``deleted`` row writes
-    nothing: what was, stays. Batches, readers and ``reading`` are as in ``Store``; the
-    queries are those of Kafka Streams' ``ReadOnlyWindowStore``, with times in ms.
+    or of a forgotten window are left out. A ``deleted`` row writes nothing: what was, stays.
+    Batches, readers and ``reading`` are as in ``Store``; the queries are those of Kafka Streams'
+    ``ReadOnlyWindowStore``, with times in ms.
     """
 
     kind = "windows"
-    tables = ("windows", "left_out")
+    tables = ("windows",)
     schema = """
 CREATE TABLE IF NOT EXISTS windows
     (start INTEGER NOT NULL, key TEXT NOT NULL, time INTEGER NOT NULL, value TEXT NOT NULL);
 CREATE UNIQUE INDEX IF NOT EXISTS by_start ON windows (start, key);
 CREATE INDEX IF NOT EXISTS by_key ON windows (key, start);
-CREATE TABLE IF NOT EXISTS left_out (reason TEXT PRIMARY KEY, rows INTEGER NOT NULL) WITHOUT ROWID;
 """
 
     def __init__(
@@ -89,10 +81,6 @@ CREATE TABLE IF NOT EXISTS left_out (reason TEXT PRIMARY KEY, rows INTEGER NOT N
         asked = "SELECT start, count(*) FROM windows GROUP BY start ORDER BY start"
         return self._reader().execute(asked).fetchall()
 
-    def left_out(self) -> dict[str, int]:
-        """Return the number of rows that were left out by reason, ``deleted`` ones not counted."""
-        return dict(self._reader().execute("SELECT reason, rows FROM left_out").fetchall())
-
     def __len__(self) -> int:
         return int(self._reader().execute("SELECT count(*) FROM windows").fetchone()[0])
 
@@ -106,21 +94,15 @@ CREATE TABLE IF NOT EXISTS left_out (reason TEXT PRIMARY KEY, rows INTEGER NOT N
 
     def _put(self, connection: sqlite3.Connection, rows: pa.Table) -> None:
         """Replace each row's window by it, unless that is newer; forget the oldest windows."""
-        latest, left_out, entries = self.clock() + AHEAD_MS, Counter[str](), []
+        latest, entries = self.clock() + AHEAD_MS, []
         for row in changed_rows(rows, self.key):
             time = row["changed_at"]
-            if row.pop("deleted"):
-                continue
-            if time is None or not 0 <= time <= latest:
-                left_out[NO_TIME if time is None or time < 0 else AHEAD] += 1
+            if row.pop("deleted") or time is None or not 0 <= time <= latest:
                 continue
             start = time // self.window_ms * self.window_ms
             entries.append((start, str(row[self.key]), time, row_json(row)))
         (newest,) = connection.execute("SELECT coalesce(max(start), 0) FROM windows").fetchone()
         newest = max(newest, *(start for start, *_ in entries), 0)
         oldest = newest - self.retention_ms - self.window_ms
-        kept = [entry for entry in entries if entry[0] >= oldest]
-        left_out[EXPIRED] = len(entries) - len(kept)
-        connection.executemany(_UPSERT, kept)
+        connection.executemany(_UPSERT, [entry for entry in entries if entry[0] >= oldest])
         connection.execute("DELETE FROM windows WHERE start < ?", (oldest,))
-        connection.executemany(_COUNT, (+left_out).items())
