@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from workbook.cli.main import main
 from workbook.errors import CannotGoOn
-from workbook.sinks.store import Store
-from workbook.sinks.windowed_store import AHEAD_MS, WindowedStore
+from workbook.sinks.store import AHEAD_MS, Store, WindowedStore
 from workbook.spark.runner import Batch
 
 NOW = 1_790_000_040_000  # a minute begins

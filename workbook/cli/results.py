@@ -14,8 +14,7 @@ from workbook.cli.console import Ending, end_like_ctrl_c, typed, waiting_for
 from workbook.errors import Rejected, WorkbookError
 from workbook.kafka.readers import consumer
 from workbook.sinks.once import tables_in
-from workbook.sinks.store import Store
-from workbook.sinks.windowed_store import WindowedStore
+from workbook.sinks.store import Store, WindowedStore
 from workbook.stack.addresses import kafka
 from workbook.streams.events.metrics import Metric
 

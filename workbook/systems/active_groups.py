@@ -14,8 +14,7 @@ from workbook.topics import CONSUMER_OFFSETS, Topic, compacted
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-    from workbook.sinks.store import Store
-    from workbook.sinks.windowed_store import WindowedStore
+    from workbook.sinks.store import Store, WindowedStore
     from workbook.streams.groups import Dashboard
 
 COLUMNS = ("group", "state", "members", "topics", "lag", "seconds behind", "last commit")
@@ -82,8 +81,7 @@ class ActiveGroups(TableSystem):
 
 def _stores(options: Namespace, checkpoint: Path) -> tuple[Store, WindowedStore]:
     """Return the store of the groups as they are, and that of their windows, a file beside it."""
-    from workbook.sinks.store import Store
-    from workbook.sinks.windowed_store import WindowedStore
+    from workbook.sinks.store import Store, WindowedStore
 
     file = Path(options.store or checkpoint / "groups.db").absolute()
     beside = f"{file.stem}.windows.db" if options.store else "windows.db"

@@ -138,7 +138,7 @@ def _start_pages(job: Job) -> Started:
 
     from workbook.pipelines.page_views import page_views
     from workbook.sinks.store import Store
-    from workbook.sources.formats import CLICKS
+    from workbook.sources.records import CLICKS
     from workbook.spark.progress import timed
 
     store = Store(job.checkpoint / "page_views.db", "name")

@@ -48,7 +48,7 @@ class ShareHolders(TableSystem):
         from workbook.pipelines import share_holders
         from workbook.sinks.store import Store
         from workbook.sinks.topics import TableTopic
-        from workbook.sources.formats import POSITIONS
+        from workbook.sources.records import POSITIONS
         from workbook.spark.progress import timed
 
         options, config, letters = job.options, job.config, job.letters()

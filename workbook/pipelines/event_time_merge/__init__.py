@@ -15,8 +15,7 @@ from workbook.pipelines.event_time_merge.columns import (
     merge,
     squeeze,
 )
-from workbook.sources.formats import VISITS
-from workbook.sources.records import Then
+from workbook.sources.records import VISITS, Then
 from workbook.streams.events.merged import STARTS
 from workbook.tables.packing import PACKED, packing, stateful, unpack
 
