@@ -17,7 +17,7 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.offsets import partition_offsets
 from workbook.kafka.producer import HEADERS, DeliveringProducer
-from workbook.kafka.readers import consumer, read_dead_letters, read_messages
+from workbook.kafka.readers import FAST_PLAIN, PatientConsumer, read_dead_letters, read_messages
 from workbook.kafka.require import MEGABYTE
 from workbook.pipelines.page_views.metrics import commit_on_delivery
 from workbook.sinks.topics import ROW_TOO_LARGE, TableTopic
@@ -118,7 +118,9 @@ def test_a_loop_passes_records_of_any_size(broker: Broker, topic: Callable[..., 
         for second in (1, 2):
             page = Click(second, ClickType.PAGE, "home", second * 1000, "Firefox")
             producer.send_now(page.to_json())
-    reader = consumer({**config, "enable.auto.commit": "false"}, clicks.name, "counter")
+    own = {"group.id": "counter", "auto.offset.reset": "earliest", "enable.auto.commit": "false"}
+    reader = PatientConsumer({**FAST_PLAIN, **config, **own})
+    reader.subscribe([clicks.name])
     told = MetricsProducer(config, metrics.name)
     deadline = time.monotonic() + 60
 

@@ -128,26 +128,18 @@ class PatientConsumer(Consumer):
                 raise unreachable(self._config, self._patience) from None
 
 
-def consumer(config: dict[str, str], topic: str, group: str | None = None) -> PatientConsumer:
+def consumer(config: dict[str, str], topic: str) -> PatientConsumer:
     """Return a consumer of the topic from its first record on; close it when you are done.
 
-    With a ``group`` it continues where the group committed last. Without one it joins none, needs
-    no right to any, and reads from the first record each time. Raises ``TopicMissing``,
-    ``RightMissing`` and ``BrokerUnreachable`` within ten seconds.
+    It joins no group, and needs no right to any. Raises ``TopicMissing``, ``RightMissing`` and
+    ``BrokerUnreachable`` within ten seconds.
     """
     topic_ids(config, [topic])
-    settings = {
-        "auto.offset.reset": "earliest",
-        "enable.auto.commit": "true" if group else "false",
-        "group.id": group or "workbook",
-    }
-    reader = PatientConsumer({**FAST_PLAIN, **settings, **config})
-    if group:
-        reader.subscribe([topic])
-    else:
-        numbers = range(require_topic(config, topic))
-        # Where 0 is deleted, auto.offset.reset decides; OFFSET_BEGINNING would take half a second.
-        reader.assign([TopicPartition(topic, number, 0) for number in numbers])
+    own = {"auto.offset.reset": "earliest", "enable.auto.commit": "false", "group.id": "workbook"}
+    reader = PatientConsumer({**FAST_PLAIN, **own, **config})
+    numbers = range(require_topic(config, topic))
+    # Where 0 is deleted, auto.offset.reset decides; OFFSET_BEGINNING would take half a second.
+    reader.assign([TopicPartition(topic, number, 0) for number in numbers])
     return reader
 
 

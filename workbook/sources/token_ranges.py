@@ -129,7 +129,9 @@ def read_ranges(
     ``at`` is called with ``page`` behind each page. Raises ``CassandraUnreachable`` in a task if no
     node answers for ``legacy.patience`` seconds.
     """
-    read = partial(_read, legacy=legacy, ranges=list(ranges), at=at or _nothing, strict=strict)
+    read = partial(
+        _read, legacy=legacy, ranges=list(ranges), at=at or (lambda point: None), strict=strict
+    )
     return spark.range(0, len(ranges), 1, max(len(ranges), 1)).mapInArrow(read, SCHEMA)
 
 
@@ -215,10 +217,6 @@ def _silent(legacy: Legacy, error: Exception) -> CassandraUnreachable:
         f"none did ({type(error).__name__}). Check that it runs; then start the migration again: "
         "ranges that are finished aren't read again."
     )
-
-
-def _nothing(point: str) -> None:
-    """Do nothing at a point."""
 
 
 def _batch(
