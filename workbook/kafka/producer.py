@@ -271,6 +271,7 @@ class Delivery:
         Raises ``BrokerUnreachable`` where it doesn't take one.
         """
         _, producer = self._connected()
+        producer.settle()  # a task that was cut short isn't this one's fault
         sent = 0
         for value, key, partition, headers, _ in records:
             producer.produce(value, key, partition, headers=headers)
