@@ -199,7 +199,12 @@ def _patiently(legacy: Legacy, ask: Callable[[], Any]) -> Any:
                 raise
         except away as error:
             if time.monotonic() > deadline:
-                raise _silent(legacy, error) from None
+                raise CassandraUnreachable(
+                    f"Expected a node of {legacy.contact_points} to answer within "
+                    f"{legacy.patience:.0f} s, but none did ({type(error).__name__}). Check that "
+                    "it runs; then start the migration again: ranges that are finished aren't "
+                    "read again."
+                ) from None
         time.sleep(0.5)
 
 
@@ -209,14 +214,6 @@ def _session(legacy: Legacy) -> "Session":
         points, by = legacy.contact_points, legacy.login
         _sessions[mine] = _patiently(legacy, lambda: connect(points, by=by))
     return _sessions[mine]
-
-
-def _silent(legacy: Legacy, error: Exception) -> CassandraUnreachable:
-    return CassandraUnreachable(
-        f"Expected a node of {legacy.contact_points} to answer within {legacy.patience:.0f} s, but "
-        f"none did ({type(error).__name__}). Check that it runs; then start the migration again: "
-        "ranges that are finished aren't read again."
-    )
 
 
 def _batch(
