@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import CannotGoOn, NoSuchSchema, WorkbookError
+from workbook.spark import checkpoints
 from workbook.streams.events.ad_actions import OSLO, Fate
 from workbook.systems.base import GeneratedStream, Job, Read, Shown, Started, System
 from workbook.systems.options import Option, day, schema_name, topic, whole
@@ -160,7 +161,6 @@ class AdStatistics(System):
         from workbook.sinks.topics import TableTopic
         from workbook.sources.ad_actions import before, needed_since
         from workbook.sources.viewers import viewer_groups
-        from workbook.spark import checkpoints
         from workbook.spark.progress import timed
 
         options, config = job.options, job.config
@@ -207,7 +207,6 @@ def _table(name: str, job: Job) -> CountsTable:
     from workbook.kafka.require import topic_ids
     from workbook.sinks.counts_table import CountsTable
     from workbook.sinks.replay import LETTERS, ReplayTable, begin
-    from workbook.spark import checkpoints
     from workbook.stack.addresses import database
 
     options, url = job.options, database("run")

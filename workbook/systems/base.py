@@ -18,6 +18,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from workbook.spark import checkpoints
 from workbook.systems.options import DEAD_LETTERS, MAX_PER_BATCH, RUN_OPTIONS, Option, topic, whole
 from workbook.systems.preflight import require_empty, require_store, require_tombstones
 from workbook.topics import Topic, compacted
@@ -138,7 +139,6 @@ class Job:
         to read by the package's own source, if Spark's can't read a record timestamp.
         """
         from workbook.sources.kafka import BEYOND, kafka_stream
-        from workbook.spark.checkpoints import began
 
         most = self.options.max_per_batch
         read = partial(kafka_stream, self.spark, self.broker, max_per_batch=most)
@@ -147,7 +147,7 @@ class Job:
             nonlocal read
             found = None if "began" in read.keywords else BEYOND.search(failure)
             if found:
-                read = partial(read, began=began(self.checkpoint / "0"))
+                read = partial(read, began=checkpoints.began(self.checkpoint / "0"))
                 print(_SLOWER.format(*found.groups()), file=sys.stderr, flush=True)
             return rows(read) if found or "NewSchema" in failure else None
 

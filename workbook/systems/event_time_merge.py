@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.errors import Rejected, TopicMissing, WorkbookError
 from workbook.sources.options import milliseconds
+from workbook.spark import checkpoints
 from workbook.systems.base import GeneratedStream, Job, Read, Started, System
 from workbook.systems.options import Option, span, span_above_zero, topic, whole
 from workbook.topics import Topic
@@ -102,12 +103,11 @@ class EventTimeMerge(System):
     def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse topics that aren't partitioned alike, or have got more partitions meanwhile."""
         from workbook.kafka.partitioning import require_alike, require_partitions
-        from workbook.spark.checkpoints import last_read
 
         config = broker.client_config()
         number = require_alike(config, self.sources(options), _is_of_a_visit)
         for source in self.sources(options) if options.checkpoint else ():
-            known = last_read(Path(options.checkpoint) / "0", source)
+            known = checkpoints.last_read(Path(options.checkpoint) / "0", source)
             if known and known[0]:
                 require_partitions(config, [source], len(known[0]))
         try:
@@ -154,7 +154,6 @@ class EventTimeMerge(System):
 def _where_to_start(config: dict[str, str], options: Namespace, checkpoint: Path) -> str:
     """Return where to begin without a checkpoint: as the last merged visits say."""
     from workbook.kafka.start_offsets import look_up
-    from workbook.spark import checkpoints
 
     if checkpoints.begun(checkpoint):
         return "earliest"  # not asked: the checkpoint says where
