@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbook.errors import Rejected, TopicMissing, WorkbookError
 from workbook.sources.options import milliseconds
 from workbook.spark import checkpoints
+from workbook.streams.events.visits import Heartbeat, read_message
 from workbook.systems.base import GeneratedStream, Job, Read, Started, System
 from workbook.systems.options import Option, span, span_above_zero, topic, whole
 from workbook.topics import Topic
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from workbook.kafka.broker import Broker
-    from workbook.pipelines.event_time_merge.columns import Limits
     from workbook.spark.runner import ExecutorSink, Sink
 
 TIMEOUT, MAX_AGE, HORIZON = "2 minutes", "1 hour", "1 hour"
@@ -125,7 +125,7 @@ class EventTimeMerge(System):
 
     def start(self, job: Job) -> Started:
         from workbook.kafka.require import require_topic
-        from workbook.pipelines.event_time_merge import merged_visits
+        from workbook.pipelines.event_time_merge import Limits, merged_visits
         from workbook.sinks.merged import MergedTopic
         from workbook.spark.progress import timed
         from workbook.systems.accounts import Clocks
@@ -135,10 +135,12 @@ class EventTimeMerge(System):
         number = require_topic(config, options.source)
         starting = _where_to_start(config, options, job.checkpoint)
         idle = options.idle_timeout and milliseconds("--idle-timeout", options.idle_timeout)
+        times = (options.timeout, options.max_age, options.horizon)
+        limits = Limits(*(milliseconds("a limit", time, 0) for time in times))
 
         def visits(read: Read) -> DataFrame:
             raw = timed(_read(job, topics, starting, read))
-            return merged_visits(raw, letters, topics, number, limits(options), idle)
+            return merged_visits(raw, letters, topics, number, limits, idle)
 
         clocks = Clocks(topics, number)
         topic = MergedTopic(config, options.out, topics, letters)
@@ -165,8 +167,6 @@ def _where_to_start(config: dict[str, str], options: Namespace, checkpoint: Path
 
 def _is_of_a_visit(record: Message) -> bool:
     """Return whether a record is a good one with its ssid as key: others go to any partition."""
-    from workbook.streams.events.visits import Heartbeat, read_message
-
     try:
         message = read_message(record.key(), record.value(), record.timestamp()[1])
     except Rejected:
@@ -183,11 +183,3 @@ def _read(job: Job, topics: list[str], starting: str, read: Read) -> DataFrame:
         return read(topics, starting)
     how = {"starting": starting, "max_per_batch": options.max_per_batch}
     return clamped_stream(*place, options.max_lead, options.idle_timeout, **how)
-
-
-def limits(options: Namespace) -> Limits:
-    """Return the limits that the options give."""
-    from workbook.pipelines.event_time_merge.columns import Limits
-
-    times = (options.timeout, options.max_age, options.horizon)
-    return Limits(*(milliseconds("a limit", time, 0) for time in times))
