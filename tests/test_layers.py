@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[1] / "workbook"
 CEILINGS = {
     "errors": 200, "topics": 100, "kafka": 2_730, "stack": 2_510, "streams": 3_910, "spark": 1_910,
     "sources": 1_980, "sinks": 1_810, "tables": 1_450, "pipelines": 1_410, "views": 3_680,
-    "classroom": 3_520, "lessons": 8_000, "systems": 1_920, "crashlab": 2_400, "cli": 1_240,
+    "classroom": 3_520, "lessons": 8_000, "systems": 1_910, "crashlab": 2_400, "cli": 1_240,
 }  # fmt: skip
 """The most lines of each room. What a room gains, it pays for by what goes."""
 
