@@ -167,8 +167,8 @@ CREATE INDEX IF NOT EXISTS by_key ON windows (key, start);
             entries.append((start, str(row[self.key]), time, row_json(row)))
         (newest,) = connection.execute("SELECT coalesce(max(start), 0) FROM windows").fetchone()
         newest = max(newest, *(start for start, *_ in entries), 0)
+        connection.executemany(_UPSERT, entries)
         oldest = newest - self.retention_ms - self.window_ms
-        connection.executemany(_UPSERT, [entry for entry in entries if entry[0] >= oldest])
         connection.execute("DELETE FROM windows WHERE start < ?", (oldest,))
 
 
