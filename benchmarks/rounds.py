@@ -25,8 +25,8 @@ from workbook.spark import session
 from workbook.spark.runner import OnPoint
 from workbook.stack.addresses import kafka
 from workbook.systems import SYSTEMS
+from workbook.systems.accounts import Sums
 from workbook.systems.base import Job, Started, letters_of
-from workbook.systems.view_sums import Sums
 
 
 @contextmanager

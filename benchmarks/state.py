@@ -2,11 +2,11 @@
 
     .venv/bin/python benchmarks/state.py [100000 1000000 5000000]
 
-For tables (a changelog by key, one stateful operator: ``KTable.changes``; and two: groups over it)
-and for the merge (a message each of open visits), each with each number of keys in a Spark of its
-own: batches of 100,000 changes of different keys, their rate over a whole cycle of folding and the
-worst of them; batches of 100 changes, with the bytes that they add to the checkpoint; the state's
-bytes on disk per key; the memory of Spark's Java and of its Python workers.
+For the groups of a table (two stateful operators) and for the merge (a message each of open
+visits; one operator), each with each number of keys in a Spark of its own: batches of 100,000
+changes of different keys, their rate over a whole cycle of folding and the worst of them; batches
+of 100 changes, with the bytes that they add to the checkpoint; the state's bytes on disk per key;
+the memory of Spark's Java and of its Python workers.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from harness import machine, own_memory
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from workbook.pipelines.event_time_merge.fast import merged_visits
+from workbook.pipelines.event_time_merge import merged_visits
 from workbook.spark import session
 from workbook.spark.settings import in_rocksdb
 from workbook.tables.ktable import KTable, count, ktable
@@ -79,7 +79,6 @@ def merge(rows: DataFrame) -> DataFrame:
 
 
 SHAPES: dict[str, Callable[[DataFrame], DataFrame]] = {
-    "one operator": lambda rows: positions(rows).changes(),
     "two operators": lambda rows: positions(rows).group_by("client").aggregate(number=count()),
     "merge": merge,
 }

@@ -19,8 +19,7 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import committed_by
 from workbook.kafka.producer import DeliveringProducer
 from workbook.pipelines.active_groups import active_groups
-from workbook.sinks.store import Store
-from workbook.sinks.windowed_store import WindowedStore
+from workbook.sinks.store import Store, WindowedStore
 from workbook.sources.consumer_offsets import decode
 from workbook.sources.kafka import assigned_stream
 from workbook.spark.runner import OnPoint, start_query

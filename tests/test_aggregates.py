@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
-import pytest
 
 from workbook.tables.aggregates import GROUP, OP, RESULT, Aggregate
-from workbook.tables.ktable import collect_set, count, fold, sum_of
+from workbook.tables.ktable import collect_set, count, fold
 from workbook.tables.segments import Segments
-
-LARGEST = 2**63 - 1
 
 
 def changes(*rows: tuple[int, Any]) -> pl.DataFrame:
@@ -36,25 +33,11 @@ class Group:
         return pickle.loads(result) if isinstance(result, bytes) else result
 
 
-# --- numbers ----------------------------------------------------------------------------------
+# --- rows and values ------------------------------------------------------------------------------
 
 
-def test_a_sum_over_nulls_only_is_null() -> None:
-    group = Group(sum_of("value"))
-    assert group.bring((1, None)) is None
-    assert group.bring((1, 4), (1, None)) == 4
-    assert group.bring((-1, None), (1, 0)) == 4
-    assert group.bring((-1, 4)) == 0  # a zero is still there
-    assert group.bring((-1, 0)) is None
+def test_nulls_count_as_rows() -> None:
     assert Group(count()).bring((1, None), (1, None)) == 2
-
-
-def test_a_sum_that_is_no_bigint_any_more_is_an_error() -> None:
-    group = Group(sum_of("value"))
-    assert group.bring((1, LARGEST)) == LARGEST
-    assert group.bring((1, 9), (-1, 9)) == LARGEST  # beyond it on the way only
-    with pytest.raises(pl.exceptions.InvalidOperationError, match="9223372036854775808"):
-        group.bring((1, 1))
 
 
 def test_nulls_are_no_elements() -> None:

@@ -21,8 +21,7 @@ from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import read_dead_letters
 from workbook.sources import ad_actions
-from workbook.sources.formats import CLICKS, POSITIONS, VISITS
-from workbook.sources.records import Format, _read
+from workbook.sources.records import CLICKS, POSITIONS, VISITS, Format, _read
 from workbook.streams.events.ad_actions import (
     MAX_AGE_MS,
     VERSIONS,

@@ -44,11 +44,11 @@ def test_the_package_is_shipped_and_no_path_with_it(tmp_path: Path) -> None:
     archive = Path(shipped.pop("spark.submit.pyFiles"))
     assert archive.parent == tmp_path
     assert not [value for value in shipped.values() if "/" in value], "the executors see these"
-    code = "import workbook.spark.worker_daemon, workbook.sinks.table_topic as t; print(t.__file__)"
+    code = "import workbook.spark.worker_daemon, workbook.sinks.topics as t; print(t.__file__)"
     environment = {**os.environ, "PYTHONPATH": shipped["spark.executorEnv.PYTHONPATH"]}
     command = [sys.executable, "-c", code]
     said = subprocess.check_output(command, env=environment, cwd=tmp_path, text=True)
-    assert said.strip() == str(archive / "workbook" / "sinks" / "table_topic.py")
+    assert said.strip() == str(archive / "workbook" / "sinks" / "topics.py")
 
 
 def test_a_query_whose_checkpoint_executors_cannot_reach_is_refused(

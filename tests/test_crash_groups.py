@@ -19,10 +19,8 @@ from workbook.crashlab.crashes.base import Filled, Outputs
 from workbook.crashlab.report import Outcome
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
-from workbook.sinks.row_json import row_json
-from workbook.sinks.store import Store
-from workbook.sinks.table_topic import TableTopic
-from workbook.sinks.windowed_store import MINUTE_MS, WindowedStore
+from workbook.sinks.store import MINUTE_MS, Store, WindowedStore, row_json
+from workbook.sinks.topics import TableTopic
 from workbook.spark.runner import Batch
 from workbook.streams.ledgers.groups import GroupsVerdict
 from workbook.topics import compacted

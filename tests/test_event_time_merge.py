@@ -31,8 +31,8 @@ from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.partitioning import require_alike
 from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import read_dead_letters
+from workbook.pipelines.event_time_merge import merged_visits
 from workbook.pipelines.event_time_merge.columns import Limits
-from workbook.pipelines.event_time_merge.fast import merged_visits
 from workbook.sinks.merged import TOO_LARGE_VISIT, MergedTopic
 from workbook.sources.kafka import clamped_stream, kafka_stream
 from workbook.spark.runner import Batch, Running, Sink, start_query

@@ -15,10 +15,10 @@ from workbook.kafka.application import Loop
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.offsets import partition_offsets
-from workbook.kafka.readers import consumer, read_dead_letters
+from workbook.kafka.readers import FAST_PLAIN, PatientConsumer, read_dead_letters
 from workbook.pipelines.page_views.completed import completed_views
 from workbook.pipelines.page_views.metrics import Seconds, commit_on_delivery, metric_records
-from workbook.sinks.page_views import LateLetters, SparkTopic
+from workbook.sinks.topics import LateLetters, SparkTopic
 from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import Running, start_query
 from workbook.streams.events.clicks import Click, ClickType
@@ -26,7 +26,7 @@ from workbook.streams.events.metrics import COMPLETE
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.metrics import MetricsProducer, read_metrics
 from workbook.streams.stream_producer import StreamProducer
-from workbook.systems.view_sums import Sums
+from workbook.systems.accounts import Sums
 from workbook.topics import Topic
 
 OUTAGE_S = 20
@@ -64,8 +64,10 @@ def start_loop(config: dict[str, str], at: Callable[[str], None]) -> Loop:
             commit_on_delivery(reader, metrics, over, letters, at)
             metrics.close()
 
-    own = {**config, "enable.auto.commit": "false"}
-    return Loop(count_by_hand, consumer(own, CLICKS.name, GROUP))
+    own = {"group.id": GROUP, "auto.offset.reset": "earliest", "enable.auto.commit": "false"}
+    reader = PatientConsumer({**FAST_PLAIN, **config, **own})
+    reader.subscribe([CLICKS.name])
+    return Loop(count_by_hand, reader)
 
 
 def counting(spark: SparkSession, broker: Broker, place: Path, sums: Sums) -> Running:

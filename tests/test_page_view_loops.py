@@ -2,20 +2,13 @@
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-from confluent_kafka import OFFSET_INVALID, KafkaError, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
-from labs import until
+from confluent_kafka import OFFSET_INVALID, KafkaError, KafkaException, TopicPartition
 
 from workbook.errors import Rejected, SeveralPartitions
-from workbook.kafka.application import Loop
-from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.offsets import partition_offsets
-from workbook.kafka.readers import consumer
 from workbook.pipelines.page_views.metrics import (
     AHEAD,
     AHEAD_MS,
@@ -26,14 +19,9 @@ from workbook.pipelines.page_views.metrics import (
     commit_after_poll,
     commit_on_delivery,
     in_transactions,
-    share,
 )
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.reasons import Reason
-from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.metrics import MetricsProducer, read_metrics
-from workbook.streams.stream_producer import StreamProducer
-from workbook.topics import Topic
 
 START = 1_700_000_000
 ARRIVAL = (START + 60) * 1000
@@ -52,7 +40,6 @@ def test_a_second_is_complete_at_the_first_page_view_of_a_later_one() -> None:
     done = seconds.step(click(9, 10), "clicks", 0, 3)
     assert done == Completed(START + 5, "clicks", 0, 3, (7, 8, 9))
     assert (len(done.event_ids), done.restart().offset) == (3, 3)
-    assert (done.metric().partition, done.metric(by_partition=True).partition) == (None, 0)
     assert seconds.step(click(10, 11), "clicks", 0, 4) == Completed(
         START + 9, "clicks", 0, 4, (10,)
     )
@@ -100,9 +87,6 @@ class Scripted:
 
     def poll(self, timeout: float) -> Handed | None:
         return self.left.pop(0) if self.left else None
-
-    def when_gone(self, forget: Callable[[list[TopicPartition]], None]) -> None:
-        self.gone = forget
 
     def over(self) -> bool:
         return not self.left
@@ -165,8 +149,8 @@ def handed(*seconds: int | Click, **more: int) -> list[Handed]:
     return [Handed(one, number, **more) for number, one in enumerate(clicks)]
 
 
-def on_delivery(bench: Scripted, **more: Any) -> None:
-    commit_on_delivery(bench, bench, bench.over, bench, **more)
+def on_delivery(bench: Scripted) -> None:
+    commit_on_delivery(bench, bench, bench.over, bench)
 
 
 def transactions(bench: Scripted) -> None:
@@ -252,96 +236,3 @@ def test_two_partitions_under_one_key_are_refused_before_the_wrong_number_is_tol
     with pytest.raises(SeveralPartitions):
         on_delivery(bench)
     assert bench.log == [("sent", 0, 30), "closed", ("commit", 30)]
-    bench = Scripted(*handed(*[0] * 30, 1), *handed(*[0] * 5, 1, place=1))
-    on_delivery(bench, by_partition=True)
-    assert [e for e in bench.log if e[0] == "sent"] == [("sent", 0, 30), ("sent", 0, 5)]
-
-
-def test_the_open_second_is_forgotten_with_its_partition() -> None:
-    bench = Scripted(*handed(0, 0), Handed(click(1, 7), 10), Handed(click(2, 8), 11))
-    bench.known = 10
-
-    def polled() -> bool:
-        if len(bench.left) == 2:
-            bench.gone([TopicPartition("clicks", 0)])  # 2 to 9 were counted by another reader
-        return bench.over()
-
-    commit_on_delivery(bench, bench, polled, bench)
-    assert [e for e in bench.log if e[0] == "sent"] == [("sent", 1, 1)]
-
-
-# --- two readers of a group -------------------------------------------------------------------
-
-
-def test_a_partition_is_given_away_once_what_was_sent_is_safe() -> None:
-    called: dict[str, Any] = {}
-    bench = Scripted()
-    bench.subscribe = lambda topics, **listeners: called.update(listeners, topics=topics)
-    share(bench, "clicks", bench)
-    assert (called["topics"], bench.log) == (["clicks"], [])
-    called["on_revoke"](None, [TopicPartition("clicks", 1)])
-    called["on_lost"](None, [TopicPartition("clicks", 2)])
-    assert bench.log == ["closed"], "another reader has the lost one already"
-
-
-def test_who_leaves_in_the_middle_loses_nothing(broker: Any, topic: Callable[..., Topic]) -> None:
-    """Who stays gives half away in the middle of a second, and has it back when it is further."""
-    config, clicks, metrics = (
-        broker.client_config(),
-        topic("clicks", partitions=4),
-        topic("metrics"),
-    )
-    count, now = 3000, int(time.time()) * 1000
-    stream = ClickStream(seed=5, rate=60, partitions=4).ending_by(now, count)
-
-    def join(name: str) -> tuple[Loop, MetricsProducer]:
-        reader = consumer({**config, "enable.auto.commit": "false"}, clicks.name, "counter")
-        sender = MetricsProducer(config, metrics.name, with_events=True)
-        share(reader, clicks.name, sender)
-
-        def work(reader: Any, over: Callable[[], bool]) -> None:
-            with DeadLetters(config, clicks.dead_letters.name) as letters:
-                commit_on_delivery(reader, sender, over, letters, by_partition=True)
-
-        return Loop(work, reader, name), sender
-
-    def send(first: int, last: int) -> None:
-        with StreamProducer(config, clicks.name) as producer:
-            producer.send_block(stream.block(first, last))
-
-    admin = AdminClient(config)
-
-    def shares() -> list[int]:
-        """Ask the broker: a reader's own `assignment` waits while its thread polls."""
-        asked = admin.describe_consumer_groups(["counter"])["counter"]
-        with suppress(KafkaException):  # its coordinator may be starting
-            return [len(one.assignment.topic_partitions) for one in asked.result().members]
-        return []
-
-    send(0, 1000)
-    stays, _ = join("stays")
-    until(lambda: shares() == [4], "all partitions")
-    leaves, sender = join("leaves")
-    until(lambda: shares() == [2, 2], "half of the partitions")
-    send(1000, 2000)
-    until(lambda: sender.delivered > 10, "metrics of the second reader")
-    leaves.stop()
-    send(2000, count)
-    producer = Producer(config)
-    last = Click(-1, ClickType.PAGE, "home", now + 2_000, "Firefox")  # completes what came before
-    for partition in range(4):
-        producer.produce(clicks.name, last.to_json(), partition=partition)
-    assert producer.flush(10) == 0
-
-    def all_committed() -> bool:
-        stays.check()
-        offsets = partition_offsets(config, clicks.name, "counter")
-        return all(one.committed == one.end - 1 for one in offsets)
-
-    until(all_committed, "all but the open seconds")
-    stays.stop()
-    sent = stream.expected(0, count)
-    pages = sent[sent["click_type"] == ClickType.PAGE]
-    found = read_metrics(config, metrics.name)
-    assert sorted(found["event_ids"].explode()) == sorted(pages["event_id"]), "each of them once"
-    assert not found.duplicated(["second", "partition"]).any()

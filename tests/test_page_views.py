@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 from pyspark.sql import DataFrame, SparkSession
 
-from workbook.pipelines.page_views.counts import page_views
+from workbook.pipelines.page_views import page_views
 from workbook.pipelines.page_views.metrics import metric_records
-from workbook.sources.formats import CLICKS
+from workbook.sources.records import CLICKS
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.metrics import Metric
 from workbook.streams.metrics import record

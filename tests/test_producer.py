@@ -203,34 +203,43 @@ class Scripted:
     def __init__(self, *codes: int | None) -> None:
         self.codes, self.waiting = list(codes), list[Any]()
 
-    def produce(self, *record: Any, report: Any, **rest: Any) -> None:
-        self.waiting.append(report)
+    def list_topics(self, *asked: Any, **how: Any) -> None:
+        pass
 
-    def flush(self) -> int:
+    def produce(self, *record: Any, on_delivery: Any, **rest: Any) -> None:
+        self.waiting.append(on_delivery)
+
+    def flush(self, seconds: float) -> int:
         reported = self.waiting[: len(self.codes)]
         for report, code in zip(reported, self.codes, strict=False):
             report(None if code is None else KafkaError(code), None)
-        return len(self.waiting) - len(reported)
-
-    def told(self, what: str, error: KafkaError | None) -> str:
-        return f"{what}: {error}"
+        self.waiting = self.waiting[len(reported) :]
+        return len(self.waiting)
 
 
 @pytest.mark.parametrize(
     ("codes", "why"),
     [
-        ([KafkaError._MSG_TIMED_OUT, None], "timed out"),
+        ([KafkaError._MSG_TIMED_OUT, None], "timed out.*it is full"),
         ([None, KafkaError.TOPIC_AUTHORIZATION_FAILED], "authorization failed"),
-        ([None], "None"),
+        ([KafkaError._TRANSPORT, KafkaError.TOPIC_AUTHORIZATION_FAILED], "authorization failed"),
+        ([None], "it is full"),
     ],
 )
 def test_what_is_not_delivered_ends_the_batch(
     monkeypatch: pytest.MonkeyPatch, codes: list[int | None], why: str
 ) -> None:
-    records = [Record(b"1", b"a"), Record(b"2", b"b")]
-    monkeypatch.setattr(producers, "_connected", lambda *of: (1000, Scripted(*codes)))
-    with pytest.raises(BrokerUnreachable, match=rf"records: .*{why}.* Start again"):
-        Delivery({"bootstrap.servers": "b:9"}, "visits", patience=2).send(records)
+    """That batch, and no later one of the same producer."""
+    records, scripted = [Record(b"1", b"a"), Record(b"2", b"b")], Scripted(*codes)
+    config = {"bootstrap.servers": "b:9"}
+    producer = DeliveringProducer(config, "visits", patience=2, connect=lambda _: scripted)
+    monkeypatch.setattr(producers, "_connected", lambda *of: (1000, producer))
+    monkeypatch.setattr(producers, "not_taken", lambda *of: "it is full")
+    with pytest.raises(BrokerUnreachable, match=rf"take records into .*{why}.* Start again"):
+        Delivery(config, "visits", patience=2).send(records)
+    producer.failed = 1  # of a task that was cut short
+    scripted.codes, scripted.waiting = [None], []
+    assert Delivery(config, "visits").send(records[:1]) == 1
 
 
 def test_a_limit_that_nobody_tells_is_asked_for_again_and_never_guessed(

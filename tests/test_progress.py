@@ -13,8 +13,7 @@ from workbook.errors import WorkbookError
 from workbook.spark.progress import Progress
 from workbook.spark.runner import Batch
 from workbook.systems import SYSTEMS
-from workbook.systems.merge_run import Clocks
-from workbook.systems.view_sums import Sums
+from workbook.systems.accounts import Clocks, Sums
 
 START = 1_767_225_600.0  # 2026-01-01
 ID = "00000000-0000-0000-0000-000000000000"

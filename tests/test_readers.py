@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message, Producer
 from labs import until
 from pyspark.sql import SparkSession
 
@@ -81,12 +81,10 @@ def test_offsets_that_the_topic_does_not_have_are_skipped(broker: Any, topic: To
     assert list(reread(config, topic.name, {1: [7], 2: [0]})) == []
 
 
-def test_a_group_goes_on_where_it_committed(broker: Any, topic: Topic) -> None:
+def test_a_consumer_reads_from_the_first_record_each_time(broker: Any, topic: Topic) -> None:
     send(broker, topic, 4)
-    assert len(drain(consumer(broker.client_config(), topic.name, "g-" + topic.name), 4)) == 4
-    send(broker, topic, 1, first=4)
-    assert drain(consumer(broker.client_config(), topic.name, "g-" + topic.name), 1) == [b"4"]
-    assert len(drain(consumer(broker.client_config(), topic.name), 5)) == 5
+    for _ in range(2):
+        assert len(drain(consumer(broker.client_config(), topic.name), 4)) == 4
 
 
 def test_of_each_key_the_last_record_counts_until_a_tombstone_takes_it_out() -> None:
@@ -163,9 +161,6 @@ class Given(Consumer):
 
     messages: ClassVar[list[Any]] = []
 
-    def subscribe(self, topics: list[str], *listeners: Any) -> None:  # type: ignore[override]
-        self.assigned, self.revoked, self.lost = listeners
-
     def poll(self, timeout: float = -1) -> Message | None:
         return self.messages.pop(0) if self.messages else None
 
@@ -175,23 +170,6 @@ class Reader(PatientConsumer, Given):
 
 
 NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g", "log_level": "0"}
-
-
-@pytest.mark.parametrize(("own", "lost"), [(False, "revoked"), (True, "lost")])
-def test_a_partition_is_forgotten_after_the_listener_also_where_it_is_lost(
-    own: bool, lost: str
-) -> None:
-    """Lost without a listener for it is revoked, as in every client of Kafka."""
-    reader, called = Reader(NOWHERE), list[str]()
-    reader.when_gone(lambda places: called.append(f"forget {places[0].partition}"))
-    reader.subscribe(
-        ["clicks"],
-        on_revoke=lambda reader, places: called.append("revoked"),
-        on_lost=(lambda reader, places: called.append("lost")) if own else None,
-    )
-    reader.revoked(reader, [TopicPartition("clicks", 3)])
-    reader.lost(reader, [TopicPartition("clicks", 4)])
-    assert called == ["revoked", "forget 3", lost, "forget 4"]
 
 
 def test_patience_begins_anew_after_a_message() -> None:

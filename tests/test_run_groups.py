@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from labs import DEADLINE, end, read_until, until, workbook
 
 from workbook.kafka.require import DAY_MS, tombstones_kept
-from workbook.sinks.windowed_store import WindowedStore
+from workbook.sinks.store import WindowedStore
 from workbook.stack import jars
 from workbook.topics import CONSUMER_OFFSETS
 

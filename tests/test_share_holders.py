@@ -25,9 +25,9 @@ from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
 from workbook.pipelines.share_holders import REQUIRED_COLUMNS, us_share_holders
 from workbook.sinks.store import Store
-from workbook.sinks.table_topic import TableTopic
-from workbook.sources.formats import POSITIONS
+from workbook.sinks.topics import TableTopic
 from workbook.sources.kafka import kafka_stream
+from workbook.sources.records import POSITIONS
 from workbook.spark import session
 from workbook.spark.runner import Running, start_query
 from workbook.streams.events.positions import Position

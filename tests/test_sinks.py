@@ -16,9 +16,9 @@ from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters, bounded
 from workbook.kafka.producer import SETTINGS
 from workbook.kafka.readers import read_dead_letters
-from workbook.pipelines.page_views.counts import page_views
-from workbook.sources.formats import CLICKS
+from workbook.pipelines.page_views import page_views
 from workbook.sources.kafka import kafka_stream
+from workbook.sources.records import CLICKS
 from workbook.spark.runner import start_query
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.reasons import Reason

@@ -16,7 +16,7 @@ from workbook.errors import CannotGoOn, NoSuchState
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_messages
 from workbook.sinks.store import Store
-from workbook.sinks.table_topic import TableTopic
+from workbook.sinks.topics import TableTopic
 from workbook.spark.runner import Batch
 from workbook.topics import Topic
 

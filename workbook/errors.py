@@ -21,10 +21,6 @@ class NoSuchStream(WorkbookError, ValueError):
     """Options that describe no stream, or one that doesn't fit its topic or the clock."""
 
 
-class CannotSubtract(WorkbookError, ValueError):
-    """An aggregate can't subtract a row, but the rows of its table change."""
-
-
 class NoSuchState(WorkbookError):
     """The state of a query has no such table, or not yet."""
 

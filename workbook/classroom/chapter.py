@@ -28,7 +28,7 @@ from pygments.lexers import PythonLexer
 from workbook.classroom.errors import Watched, failure_watch, follow_errors
 from workbook.classroom.questions import Prediction
 from workbook.errors import QueryFailed
-from workbook.kafka.application import Closes, Loop
+from workbook.kafka.application import Loop
 from workbook.kafka.readers import read_dead_letters
 from workbook.kafka.require import require_topic
 from workbook.kafka.tail import Tail
@@ -158,7 +158,7 @@ class Chapter:
         return self._send(topic, AdActionStream(rate=rate, **stream), count, ending)
 
     def loop(
-        self, work: Callable[[Any, Callable[[], bool]], None], reader: Closes, name: str = ""
+        self, work: Callable[[Any, Callable[[], bool]], None], reader: Any, name: str = ""
     ) -> Loop:
         """Run ``work(reader, until)`` in the background until ``until()`` is true.
 

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from threading import Event, Thread
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 from confluent_kafka import Consumer, KafkaException
 
@@ -15,25 +15,18 @@ COMMIT_EVERY_S = 0.5
 Until = Callable[[], bool]
 
 
-class Closes(Protocol):
-    """A reader that a loop closes at its end."""
-
-    def close(self) -> None:
-        """Leave the group, and commit where that is automatic."""
-
-
 class Loop:
     """``work(reader, until)`` in a thread of its own, until ``stop``, its end or its error.
 
-    The reader is closed at the end, however that comes. Nobody else should call it: since
-    confluent-kafka 2.16 another thread waits, maybe for minutes, while the loop polls. A second
-    loop of the same name, by default that of its work, ends the first one: running a cell again
-    does not leave a forgotten reader in the group.
+    The reader is closed at the end (``close``), however that comes. Nobody else should call it:
+    since confluent-kafka 2.16 another thread waits, maybe for minutes, while the loop polls. A
+    second loop of the same name, by default that of its work, ends the first one: running a cell
+    again does not leave a forgotten reader in the group.
     """
 
     running: ClassVar[dict[str, "Loop"]] = {}
 
-    def __init__(self, work: Callable[[Any, Until], None], reader: Closes, name: str = "") -> None:
+    def __init__(self, work: Callable[[Any, Until], None], reader: Any, name: str = "") -> None:
         name = name or work.__name__
         former = Loop.running.pop(name, None)
         if former is not None:
@@ -66,7 +59,7 @@ class Loop:
         self._over.set()
         self._thread.join()
 
-    def _run(self, work: Callable[[Any, Until], None], reader: Closes) -> None:
+    def _run(self, work: Callable[[Any, Until], None], reader: Any) -> None:
         try:
             work(reader, self._over.is_set)
         except Exception as error:

@@ -14,7 +14,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, Self
 
-from confluent_kafka import KafkaError, Message
+from confluent_kafka import Message
 
 from workbook.errors import BrokerUnreachable, RecordRefused, Rejected
 from workbook.kafka.producer import SILENT, DeliveringProducer, bounded
@@ -26,10 +26,9 @@ _PLACE = ("topic", "partition", "offset", "arrival")
 class DeadLetters:
     """Sends rejected records to a topic: call it with a message and why, or ``send``; close it.
 
-    ``asked`` counts the letters handed in, ``sent`` those the broker has confirmed. ``close()``
-    (or the end of a ``with``) waits until the broker has every letter; it raises
-    ``BrokerUnreachable`` if one was not delivered within ``patience`` seconds, ``RecordRefused``
-    if the broker takes none, for want of a topic or of rights. A copy made by pickle, as Spark
+    ``close()`` (or the end of a ``with``) waits until the broker has every letter; it raises
+    ``BrokerUnreachable`` if one was not delivered within ``patience`` seconds, ``RecordRefused`` if
+    the broker takes none, for want of a topic or of rights. A copy made by pickle, as Spark
     makes one for each task, counts for itself; but all of them add to ``counts`` (an accumulator
     of Spark) how many letters have which reason.
     """
@@ -43,10 +42,8 @@ class DeadLetters:
         counts: Any = None,
     ) -> None:
         self._counts = counts
-        self.topic, self.asked, self.sent = topic, 0, 0
-        self._config, self._patience = config, patience
-        self._lost, self._most = 0, 0
-        self._error: KafkaError | None = None
+        self.topic = topic
+        self._config, self._patience, self._most = config, patience, 0
         # Most tasks meet no bad record and need none.
         self._producer: DeliveringProducer | None = None
 
@@ -80,8 +77,7 @@ class DeadLetters:
                     headers[f"{name}-length"] = str(len(whole))
                     headers[f"{name}-sha256"] = sha256(whole).hexdigest()
             key, value = (part and part[: self._most // 2] for part in (key, value))
-        self._producer.produce(value, key, headers=headers, report=self._delivered)
-        self.asked += 1
+        self._producer.produce(value, key, headers=headers)
         if self._counts is not None:
             self._counts.add(Counter([reason]))
         self._producer.poll()
@@ -90,20 +86,11 @@ class DeadLetters:
         """Wait for the broker to have every letter."""
         if self._producer is None:
             return
-        lost, error = self._producer.flush() + self._lost, self._error
-        self._lost, self._error = 0, None  # raised once
+        lost, error = self._producer.settle()
         if lost:
             silent = error is None or error.code() in SILENT
             kind = BrokerUnreachable if silent else RecordRefused
             raise kind(f"{self._producer.told(f'{lost} more dead letters', error)} Start again.")
-
-    def _delivered(self, error: KafkaError | None, _: Message | None) -> None:
-        if error is None:
-            self.sent += 1
-            return
-        self._lost += 1
-        if self._error is None or error.code() not in SILENT:
-            self._error = error
 
     def __enter__(self) -> Self:
         return self

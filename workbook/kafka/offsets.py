@@ -115,15 +115,12 @@ def _at(config: Mapping[str, Any], places: Sequence[Place], *times: int) -> list
         return [_asked(config, partial(offsets_at, reader, places, when)) for when in times]
 
 
-def committed_offset(
-    config: Mapping[str, Any], topic: str, group: str, partition: int = 0
-) -> int | None:
-    """Return what a group has committed for a partition, or None.
+def committed_offset(config: Mapping[str, Any], topic: str, group: str) -> int | None:
+    """Return what a group has committed for partition 0, or None.
 
     It doesn't wait for the end of a transaction, whose offsets don't count before that.
     """
-    place = (topic, partition)
-    return _committed(config, group, [place]).get(place)
+    return _committed(config, group, [(topic, 0)]).get((topic, 0))
 
 
 def committed_by(config: Mapping[str, Any], groups: Iterable[str]) -> pd.DataFrame:

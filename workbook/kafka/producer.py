@@ -147,6 +147,15 @@ class DeliveringProducer:
         """Wait until each record has been delivered or given up; returns how many still wait."""
         return self._producer.flush(self._patience + 1 if seconds is None else seconds) or 0
 
+    def settle(self) -> tuple[int, KafkaError | None]:
+        """Wait as ``flush`` does; return how many records were lost since the last call, and why.
+
+        An error that isn't silence is the better answer to why.
+        """
+        lost, why = self.flush() + self.failed, self._error
+        self.failed, self._error = 0, None
+        return lost, why
+
     def check(self, left: int = 0) -> None:
         """Raise BrokerUnreachable when records were refused, or ``left`` still wait."""
         if self.failed or left:
@@ -186,7 +195,8 @@ class DeliveringProducer:
     def _count(self, error: KafkaError | None, message: Message | None) -> None:
         if error is not None:
             self.failed += 1
-            self._error = self._error or error
+            if self._error is None or self._error.code() in SILENT:
+                self._error = error
 
     def __enter__(self) -> Self:
         return self
@@ -261,17 +271,14 @@ class Delivery:
         Raises ``BrokerUnreachable`` where it doesn't take one.
         """
         _, producer = self._connected()
-        sent, refused = 0, list[KafkaError]()
-
-        def report(error: KafkaError | None, _: Message | None) -> None:
-            if error is not None:
-                refused.append(error)
-
+        producer.settle()  # a task that was cut short isn't this one's fault
+        sent = 0
         for value, key, partition, headers, _ in records:
-            producer.produce(value, key, partition, headers=headers, report=report)
+            producer.produce(value, key, partition, headers=headers)
             sent += 1
-        if producer.flush() or refused:
-            why = producer.told("records", refused[0] if refused else None)
+        lost, error = producer.settle()
+        if lost:
+            why = producer.told("records", error)
             raise BrokerUnreachable(f"{why} Start again: with the same checkpoint nothing is lost.")
         return sent
 

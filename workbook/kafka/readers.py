@@ -69,7 +69,6 @@ _NO_GROUP = KafkaError.GROUP_AUTHORIZATION_FAILED
 AT_ONCE = 10_000
 """Records that a consumer hands over in one call, which waits until it has as many as asked for."""
 
-Listener = Callable[[Consumer, list[TopicPartition]], None]
 Ranges = Mapping[int, tuple[int, int]]
 """Partition to its first offset and the one behind its last."""
 
@@ -78,8 +77,7 @@ class PatientConsumer(Consumer):
     """A consumer whose ``poll`` retries a silent broker, but not for ever.
 
     ``poll(timeout)`` gives a message or None, as ever. It raises ``BrokerUnreachable`` when no
-    broker has answered for ``patience`` seconds, ``TopicMissing`` when the topic is gone. Who asks
-    by ``when_gone`` hears of each partition that is taken away, also if it comes back later.
+    broker has answered for ``patience`` seconds, ``TopicMissing`` when the topic is gone.
     """
 
     def __init__(
@@ -91,33 +89,12 @@ class PatientConsumer(Consumer):
         super().__init__({**config, "error_cb": self._trouble})
         self._config, self._patience, self._clock = config, patience, clock
         self._down_since: float | None = None
-        self._gone: Callable[[list[TopicPartition]], None] = lambda partitions: None
         self._joins = False
 
-    def when_gone(self, forget: Callable[[list[TopicPartition]], None]) -> None:
-        """Call ``forget`` with the partitions that this reader has to give away, or has lost."""
-        self._gone = forget
-
-    def subscribe(
-        self,
-        topics: list[str],
-        on_assign: Listener | None = None,
-        on_revoke: Listener | None = None,
-        on_lost: Listener | None = None,
-    ) -> None:
-        """Subscribe as ever; callbacks given to ``when_gone`` run after these listeners."""
-
-        def then_gone(listener: Listener | None) -> Listener:
-            def called(reader: Consumer, partitions: list[TopicPartition]) -> None:
-                if listener:
-                    listener(reader, partitions)
-                self._gone(partitions)
-
-            return called
-
+    def subscribe(self, topics: list[str], *listeners: Any, **more: Any) -> None:
+        """Subscribe as ever; from now on a right to the group that is lacking is an error."""
         self._joins = True
-        assigned = on_assign or (lambda reader, partitions: None)
-        super().subscribe(topics, assigned, then_gone(on_revoke), then_gone(on_lost or on_revoke))
+        super().subscribe(topics, *listeners, **more)
 
     def poll(self, timeout: float = -1) -> Message | None:
         """Return the next message, or None after ``timeout`` seconds without one."""
@@ -151,26 +128,18 @@ class PatientConsumer(Consumer):
                 raise unreachable(self._config, self._patience) from None
 
 
-def consumer(config: dict[str, str], topic: str, group: str | None = None) -> PatientConsumer:
+def consumer(config: dict[str, str], topic: str) -> PatientConsumer:
     """Return a consumer of the topic from its first record on; close it when you are done.
 
-    With a ``group`` it continues where the group committed last. Without one it joins none, needs
-    no right to any, and reads from the first record each time. Raises ``TopicMissing``,
-    ``RightMissing`` and ``BrokerUnreachable`` within ten seconds.
+    It joins no group, and needs no right to any. Raises ``TopicMissing``, ``RightMissing`` and
+    ``BrokerUnreachable`` within ten seconds.
     """
     topic_ids(config, [topic])
-    settings = {
-        "auto.offset.reset": "earliest",
-        "enable.auto.commit": "true" if group else "false",
-        "group.id": group or "workbook",
-    }
-    reader = PatientConsumer({**FAST_PLAIN, **settings, **config})
-    if group:
-        reader.subscribe([topic])
-    else:
-        numbers = range(require_topic(config, topic))
-        # Where 0 is deleted, auto.offset.reset decides; OFFSET_BEGINNING would take half a second.
-        reader.assign([TopicPartition(topic, number, 0) for number in numbers])
+    own = {"auto.offset.reset": "earliest", "enable.auto.commit": "false", "group.id": "workbook"}
+    reader = PatientConsumer({**FAST_PLAIN, **own, **config})
+    numbers = range(require_topic(config, topic))
+    # Where 0 is deleted, auto.offset.reset decides; OFFSET_BEGINNING would take half a second.
+    reader.assign([TopicPartition(topic, number, 0) for number in numbers])
     return reader
 
 

@@ -19,7 +19,7 @@ from psycopg.rows import dict_row
 from workbook.errors import CannotGoOn, DatabaseUnreachable
 from workbook.sinks.once import OnceSink
 from workbook.sinks.postgres import Limited, connect, copy_rows, require_rights, words
-from workbook.sinks.table_topic import TableTopic
+from workbook.sinks.topics import TableTopic
 from workbook.sinks.viewers import GROUPS, VIEWERS, add_sketches
 from workbook.spark.checkpoints import planned_ends
 from workbook.spark.runner import Batch, Sink

@@ -251,27 +251,22 @@ class Migration:
 
     @contextmanager
     def _connected(self, limit: float = LONG_S) -> Iterator[Limited]:
-        with _reached(), connect(self.url, self.schema, limit, lock=limit) as connection:
-            yield connection
-
-
-@contextmanager
-def _reached() -> Iterator[None]:
-    """Say what to do if the database is away or refuses a statement."""
-    try:
-        yield
-    except psycopg.Error as error:
-        if isinstance(error, psycopg.OperationalError):
+        """Connect; say what to do if the database is away, or refuses a statement."""
+        try:
+            with connect(self.url, self.schema, limit, lock=limit) as connection:
+                yield connection
+        except psycopg.OperationalError as error:
             raise DatabaseUnreachable(
                 f"Expected PostgreSQL to take the migrated rows, but it says: {words(error)}. "
                 "Check that it runs and has space on its disk; then start the migration again: "
                 "ranges that are finished aren't read again."
             ) from None
-        raise CannotGoOn(
-            f"Expected to make or find this package's tables, but PostgreSQL says: {words(error)}. "
-            "Somebody changed them, or this user lacks a right. Repair that, or name another "
-            "--schema; then start the migration again."
-        ) from None
+        except psycopg.Error as error:
+            raise CannotGoOn(
+                "Expected to make or find this package's tables, but PostgreSQL says: "
+                f"{words(error)}. Somebody changed them, or this user lacks a right. Repair that, "
+                "or name another --schema; then start the migration again."
+            ) from None
 
 
 def _require_none(connection: Limited) -> None:

@@ -129,7 +129,9 @@ def read_ranges(
     ``at`` is called with ``page`` behind each page. Raises ``CassandraUnreachable`` in a task if no
     node answers for ``legacy.patience`` seconds.
     """
-    read = partial(_read, legacy=legacy, ranges=list(ranges), at=at or _nothing, strict=strict)
+    read = partial(
+        _read, legacy=legacy, ranges=list(ranges), at=at or (lambda point: None), strict=strict
+    )
     return spark.range(0, len(ranges), 1, max(len(ranges), 1)).mapInArrow(read, SCHEMA)
 
 
@@ -197,7 +199,12 @@ def _patiently(legacy: Legacy, ask: Callable[[], Any]) -> Any:
                 raise
         except away as error:
             if time.monotonic() > deadline:
-                raise _silent(legacy, error) from None
+                raise CassandraUnreachable(
+                    f"Expected a node of {legacy.contact_points} to answer within "
+                    f"{legacy.patience:.0f} s, but none did ({type(error).__name__}). Check that "
+                    "it runs; then start the migration again: ranges that are finished aren't "
+                    "read again."
+                ) from None
         time.sleep(0.5)
 
 
@@ -207,18 +214,6 @@ def _session(legacy: Legacy) -> "Session":
         points, by = legacy.contact_points, legacy.login
         _sessions[mine] = _patiently(legacy, lambda: connect(points, by=by))
     return _sessions[mine]
-
-
-def _silent(legacy: Legacy, error: Exception) -> CassandraUnreachable:
-    return CassandraUnreachable(
-        f"Expected a node of {legacy.contact_points} to answer within {legacy.patience:.0f} s, but "
-        f"none did ({type(error).__name__}). Check that it runs; then start the migration again: "
-        "ranges that are finished aren't read again."
-    )
-
-
-def _nothing(point: str) -> None:
-    """Do nothing at a point."""
 
 
 def _batch(

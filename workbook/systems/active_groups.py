@@ -12,10 +12,7 @@ from workbook.systems.options import Option, path, topic
 from workbook.topics import CONSUMER_OFFSETS, Topic, compacted
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
-
-    from workbook.sinks.store import Store
-    from workbook.sinks.windowed_store import WindowedStore
+    from workbook.sinks.store import Store, WindowedStore
     from workbook.streams.groups import Dashboard
 
 COLUMNS = ("group", "state", "members", "topics", "lag", "seconds behind", "last commit")
@@ -48,7 +45,7 @@ class ActiveGroups(TableSystem):
 
         from workbook.kafka.offsets import EndOffsets
         from workbook.pipelines.active_groups import active_groups
-        from workbook.sinks.table_topic import TableTopic
+        from workbook.sinks.topics import TableTopic
         from workbook.sources.consumer_offsets import UNKNOWN, UNREADABLE, decode
         from workbook.sources.kafka import assigned_stream
         from workbook.spark.progress import timed
@@ -56,9 +53,8 @@ class ActiveGroups(TableSystem):
 
         options, config, most = job.options, job.config, job.options.max_per_batch
         raw = assigned_stream(job.spark, job.broker, options.source, max_per_batch=most)
-        decoded = decode(timed(raw)).observe(
-            "left out", *(_count(kind) for kind in (UNKNOWN, UNREADABLE))
-        )
+        left_out = (F.count_if(F.col("kind") == of).alias(of) for of in (UNKNOWN, UNREADABLE))
+        decoded = decode(timed(raw)).observe("left out", *left_out)
         groups = active_groups(decoded).withColumn("details", F.col("details").cast("string"))
         store, windows = _stores(options, job.checkpoint)
         out = [TableTopic(config, options.out, "group")] if options.out else []
@@ -82,18 +78,11 @@ class ActiveGroups(TableSystem):
 
 def _stores(options: Namespace, checkpoint: Path) -> tuple[Store, WindowedStore]:
     """Return the store of the groups as they are, and that of their windows, a file beside it."""
-    from workbook.sinks.store import Store
-    from workbook.sinks.windowed_store import WindowedStore
+    from workbook.sinks.store import Store, WindowedStore
 
     file = Path(options.store or checkpoint / "groups.db").absolute()
     beside = f"{file.stem}.windows.db" if options.store else "windows.db"
     return Store(file, "group"), WindowedStore(file.with_name(beside), "group")
-
-
-def _count(kind: str) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
-    return F.count_if(F.col("kind") == kind).alias(kind)
 
 
 def groups_table(rows: Sequence[Mapping[str, Any]]) -> Shown:

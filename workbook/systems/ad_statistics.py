@@ -10,10 +10,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from workbook.errors import CannotGoOn, NoSuchSchema, WorkbookError
-from workbook.streams.events.ad_actions import OSLO
+from workbook.spark import checkpoints
+from workbook.streams.events.ad_actions import OSLO, Fate
 from workbook.systems.base import GeneratedStream, Job, Read, Shown, Started, System
 from workbook.systems.options import Option, day, schema_name, topic, whole
-from workbook.topics import DEAD_LETTERS, Topic, compacted
+from workbook.topics import DEAD_LETTERS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -151,19 +152,15 @@ class AdStatistics(System):
         replays = {"replays": f"{days[0]} to {days[1]}"} if days else {}
         return {"schema": options.schema, **replays}
 
-    def results(self, options: Namespace, partitions: int) -> list[Topic]:
-        return [compacted(options.out, partitions)] if options.out else []
-
     def start(self, job: Job) -> Started:
         from workbook.kafka.offsets import first_since, partition_offsets
         from workbook.kafka.require import require_topic
         from workbook.pipelines.ad_statistics import ad_statistics
         from workbook.sinks.counts_table import CountsTopic
         from workbook.sinks.replay import ReplayTable, require_none
-        from workbook.sinks.table_topic import TableTopic
+        from workbook.sinks.topics import TableTopic
         from workbook.sources.ad_actions import before, needed_since
         from workbook.sources.viewers import viewer_groups
-        from workbook.spark import checkpoints
         from workbook.spark.progress import timed
 
         options, config = job.options, job.config
@@ -210,7 +207,6 @@ def _table(name: str, job: Job) -> CountsTable:
     from workbook.kafka.require import topic_ids
     from workbook.sinks.counts_table import CountsTable
     from workbook.sinks.replay import LETTERS, ReplayTable, begin
-    from workbook.spark import checkpoints
     from workbook.stack.addresses import database
 
     options, url = job.options, database("run")
@@ -232,8 +228,6 @@ def _table(name: str, job: Job) -> CountsTable:
 
 
 def _shown(counts: CountsTable) -> Shown:
-    from workbook.streams.events.ad_actions import Fate
-
     rows = [(fate.value, f"{counts.fates.get(fate.value, 0):,}") for fate in Fate]
     return Shown(("fate", "records"), rows)
 

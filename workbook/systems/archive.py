@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbook.errors import CannotGoOn, WorkbookError
+from workbook.spark import checkpoints
 from workbook.systems.ad_statistics import SUBJECT, schemas_of
 from workbook.systems.base import Job, Read, Shown, Started, System
 from workbook.systems.options import Option, path
@@ -102,8 +103,6 @@ def claim(folder: Path, checkpoint: Path) -> None:
 
 def require_own(folder: Path, checkpoint: Path | None) -> None:
     """Refuse a folder of another checkpoint, or one that is older or newer than its own."""
-    from workbook.spark.checkpoints import place
-
     mark, there = folder / MARK, any(folder.glob("[!.]*"))
     came = str(os.readlink(mark)) if mark.is_symlink() else "something else"
     if there and came != str(checkpoint):
@@ -112,7 +111,7 @@ def require_own(folder: Path, checkpoint: Path | None) -> None:
             "it: readers would find records twice. Use the --checkpoint that filled it, or another "
             "folder."
         )
-    _, committed, planned = place(checkpoint) if checkpoint else ("", -1, -1)
+    _, committed, planned = checkpoints.place(checkpoint) if checkpoint else ("", -1, -1)
     last = max((int(file.name.split(".")[0]) for file in (folder / LOG).glob("[0-9]*")), default=-1)
     if not committed <= last <= planned:
         raise CannotGoOn(

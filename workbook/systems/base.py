@@ -18,8 +18,10 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from workbook.spark import checkpoints
 from workbook.systems.options import DEAD_LETTERS, MAX_PER_BATCH, RUN_OPTIONS, Option, topic, whole
-from workbook.topics import Topic
+from workbook.systems.preflight import require_empty, require_store, require_tombstones
+from workbook.topics import Topic, compacted
 
 if TYPE_CHECKING:
     from pyspark.accumulators import Accumulator
@@ -137,7 +139,6 @@ class Job:
         to read by the package's own source, if Spark's can't read a record timestamp.
         """
         from workbook.sources.kafka import BEYOND, kafka_stream
-        from workbook.spark.checkpoints import began
 
         most = self.options.max_per_batch
         read = partial(kafka_stream, self.spark, self.broker, max_per_batch=most)
@@ -146,7 +147,7 @@ class Job:
             nonlocal read
             found = None if "began" in read.keywords else BEYOND.search(failure)
             if found:
-                read = partial(read, began=began(self.checkpoint / "0"))
+                read = partial(read, began=checkpoints.began(self.checkpoint / "0"))
                 print(_SLOWER.format(*found.groups()), file=sys.stderr, flush=True)
             return rows(read) if found or "NewSchema" in failure else None
 
@@ -235,9 +236,9 @@ class System(ABC):
         """Return the options that change the result: a checkpoint is made for one value of each."""
         return {}
 
-    @abstractmethod
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         """Return the topics that it writes; ``partitions`` are those of the topic it reads."""
+        return [compacted(options.out, partitions)] if options.out else []
 
     @abstractmethod
     def start(self, job: Job) -> Started:
@@ -249,15 +250,12 @@ class TableSystem(System):
 
     def check(self, options: Namespace) -> None:
         """Refuse a store that can't be one."""
-        from workbook.systems.preflight import require_store
-
         if options.store:
             require_store(Path(options.store))
 
     def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse a checkpoint or a result topic that would make more or less than the table."""
         from workbook.kafka.require import require_compacted
-        from workbook.systems.preflight import require_empty, require_tombstones
 
         config = broker.client_config()
         require_tombstones(config, options.source, options.checkpoint)

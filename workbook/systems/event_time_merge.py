@@ -7,17 +7,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.errors import WorkbookError
+from workbook.errors import Rejected, TopicMissing, WorkbookError
 from workbook.sources.options import milliseconds
+from workbook.spark import checkpoints
+from workbook.streams.events.visits import Heartbeat, read_message
 from workbook.systems.base import GeneratedStream, Job, Read, Started, System
 from workbook.systems.options import Option, span, span_above_zero, topic, whole
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
+    from confluent_kafka import Message
     from pyspark.sql import DataFrame
 
     from workbook.kafka.broker import Broker
-    from workbook.pipelines.event_time_merge.columns import Limits
     from workbook.spark.runner import ExecutorSink, Sink
 
 TIMEOUT, MAX_AGE, HORIZON = "2 minutes", "1 hour", "1 hour"
@@ -98,15 +100,12 @@ class EventTimeMerge(System):
 
     def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse topics that aren't partitioned alike, or have got more partitions meanwhile."""
-        from workbook.errors import TopicMissing
         from workbook.kafka.partitioning import require_alike, require_partitions
-        from workbook.spark.checkpoints import last_read
-        from workbook.systems.merge_run import is_of_a_visit
 
         config = broker.client_config()
-        number = require_alike(config, self.sources(options), is_of_a_visit)
+        number = require_alike(config, self.sources(options), _is_of_a_visit)
         for source in self.sources(options) if options.checkpoint else ():
-            known = last_read(Path(options.checkpoint) / "0", source)
+            known = checkpoints.last_read(Path(options.checkpoint) / "0", source)
             if known and known[0]:
                 require_partitions(config, [source], len(known[0]))
         try:
@@ -124,20 +123,22 @@ class EventTimeMerge(System):
 
     def start(self, job: Job) -> Started:
         from workbook.kafka.require import require_topic
-        from workbook.pipelines.event_time_merge.fast import merged_visits
+        from workbook.pipelines.event_time_merge import Limits, merged_visits
         from workbook.sinks.merged import MergedTopic
         from workbook.spark.progress import timed
-        from workbook.systems.merge_run import Clocks, where_to_start
+        from workbook.systems.accounts import Clocks
 
         options, config, letters = job.options, job.config, job.letters()
         topics = self.sources(options)
         number = require_topic(config, options.source)
-        starting = where_to_start(config, options, job.checkpoint)
+        starting = _where_to_start(config, options, job.checkpoint)
         idle = options.idle_timeout and milliseconds("--idle-timeout", options.idle_timeout)
+        times = (options.timeout, options.max_age, options.horizon)
+        limits = Limits(*(milliseconds("a limit", time, 0) for time in times))
 
         def visits(read: Read) -> DataFrame:
             raw = timed(_read(job, topics, starting, read))
-            return merged_visits(raw, letters, topics, number, limits(options), idle)
+            return merged_visits(raw, letters, topics, number, limits, idle)
 
         clocks = Clocks(topics, number)
         topic = MergedTopic(config, options.out, topics, letters)
@@ -150,6 +151,27 @@ class EventTimeMerge(System):
         )
 
 
+def _where_to_start(config: dict[str, str], options: Namespace, checkpoint: Path) -> str:
+    """Return where to begin without a checkpoint: as the last merged visits say."""
+    from workbook.kafka.start_offsets import look_up
+
+    if checkpoints.begun(checkpoint):
+        return "earliest"  # not asked: the checkpoint says where
+    found = look_up(config, options.out, [options.source, options.orders])
+    for note in found.notes:
+        print(f"Something may be lost. {note}", flush=True)
+    return found.to_json()
+
+
+def _is_of_a_visit(record: Message) -> bool:
+    """Return whether a record is a good one with its ssid as key: others go to any partition."""
+    try:
+        message = read_message(record.key(), record.value(), record.timestamp()[1])
+    except Rejected:
+        return False
+    return not isinstance(message, Heartbeat)
+
+
 def _read(job: Job, topics: list[str], starting: str, read: Read) -> DataFrame:
     """Read both topics: with --max-lead by the source that stops the one that leads."""
     from workbook.sources.kafka import clamped_stream
@@ -159,11 +181,3 @@ def _read(job: Job, topics: list[str], starting: str, read: Read) -> DataFrame:
         return read(topics, starting)
     how = {"starting": starting, "max_per_batch": options.max_per_batch}
     return clamped_stream(*place, options.max_lead, options.idle_timeout, **how)
-
-
-def limits(options: Namespace) -> Limits:
-    """Return the limits that the options give."""
-    from workbook.pipelines.event_time_merge.columns import Limits
-
-    times = (options.timeout, options.max_age, options.horizon)
-    return Limits(*(milliseconds("a limit", time, 0) for time in times))

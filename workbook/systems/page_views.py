@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from workbook.errors import WorkbookError
 from workbook.systems.base import GeneratedStream, Job, Read, Shown, Started, System
 from workbook.systems.options import Option, span, topic, whole
+from workbook.systems.preflight import require_empty
 from workbook.topics import Topic
 
 if TYPE_CHECKING:
@@ -53,10 +54,7 @@ class PageViews(System):
     )
 
     def check(self, options: Namespace) -> None:
-        asked = {
-            "--lateness": options.lateness,
-            "--with-events": options.with_events,
-        }
+        asked = {"--lateness": options.lateness, "--with-events": options.with_events}
         given = " and ".join(name for name, value in asked.items() if value)
         if given and not options.out:
             raise WorkbookError(
@@ -68,7 +66,6 @@ class PageViews(System):
     def check_topics(self, broker: Broker, options: Namespace) -> None:
         """Refuse to overwrite a former run's seconds with counts of a topic that was cut."""
         from workbook.kafka.offsets import partition_offsets
-        from workbook.systems.preflight import require_empty
 
         config = broker.client_config()
         if options.out and any(at.begin for at in partition_offsets(config, options.source)):
@@ -97,10 +94,10 @@ def _start_seconds(job: Job) -> Started:
     """Write completed seconds to the topic."""
     from workbook.pipelines.page_views.completed import completed_views
     from workbook.pipelines.page_views.metrics import metric_records
-    from workbook.sinks.page_views import LateLetters, SparkTopic
+    from workbook.sinks.topics import LateLetters, SparkTopic
     from workbook.spark.progress import timed
     from workbook.streams.events.metrics import COMPLETE
-    from workbook.systems.view_sums import Sums
+    from workbook.systems.accounts import Sums
 
     options, config, letters, sums = job.options, job.config, job.letters(), Sums()
 
@@ -135,9 +132,9 @@ def _start_pages(job: Job) -> Started:
     """Keep the views of each page beside the checkpoint, so that a restart has them."""
     from pyspark.sql.functions import lit
 
-    from workbook.pipelines.page_views.counts import page_views
+    from workbook.pipelines.page_views import page_views
     from workbook.sinks.store import Store
-    from workbook.sources.formats import CLICKS
+    from workbook.sources.records import CLICKS
     from workbook.spark.progress import timed
 
     store = Store(job.checkpoint / "page_views.db", "name")

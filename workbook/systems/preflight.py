@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from workbook.errors import CannotGoOn, TopicMissing
+from workbook.spark import checkpoints
 
 SQLITE = b"SQLite format 3\0"
 """How each file of SQLite begins."""
@@ -41,9 +42,8 @@ def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | Non
     """
     from workbook.kafka.offsets import first_since
     from workbook.kafka.require import tombstones_kept
-    from workbook.spark.checkpoints import last_read
 
-    known = last_read(Path(checkpoint) / "0", topic) if checkpoint else None
+    known = checkpoints.last_read(Path(checkpoint) / "0", topic) if checkpoint else None
     kept = tombstones_kept(config, topic) if known else None
     if known is None or kept is None:
         return
@@ -64,7 +64,6 @@ def require_tombstones(config: dict[str, str], topic: str, checkpoint: str | Non
 def require_empty(config: dict[str, str], out: str, checkpoint: str | None, why: str) -> None:
     """Refuse a result topic that a former run has filled, if the checkpoint is a new one."""
     from workbook.kafka.offsets import partition_offsets
-    from workbook.spark import checkpoints
 
     begun = checkpoint is not None and checkpoints.begun(Path(checkpoint))
     try:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from workbook.systems.base import GeneratedStream, Job, Read, Shown, Started, TableSystem
 from workbook.systems.options import Option, path, topic, whole
-from workbook.topics import Topic, compacted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -46,14 +44,11 @@ class ShareHolders(TableSystem):
         Option("--store", path, "a file for the store", "store.db in the checkpoint"),
     )
 
-    def results(self, options: Namespace, partitions: int) -> list[Topic]:
-        return [compacted(options.out, partitions)] if options.out else []
-
     def start(self, job: Job) -> Started:
         from workbook.pipelines import share_holders
         from workbook.sinks.store import Store
-        from workbook.sinks.table_topic import TableTopic
-        from workbook.sources.formats import POSITIONS
+        from workbook.sinks.topics import TableTopic
+        from workbook.sources.records import POSITIONS
         from workbook.spark.progress import timed
 
         options, config, letters = job.options, job.config, job.letters()

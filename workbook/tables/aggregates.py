@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 
 import polars as pl
 from pyspark import cloudpickle
-from pyspark.sql.types import ArrayType, DataType, IntegralType, LongType, StructType
+from pyspark.sql.types import ArrayType, DataType, LongType, StructType
 
-from workbook.errors import CannotSubtract
 from workbook.tables.segments import Keyed, Segments
 
 GROUP, OP, RESULT = "__group", "__op", "__result"
@@ -33,7 +32,7 @@ class Aggregate(ABC):
 
     @abstractmethod
     def returns(self, schema: StructType) -> DataType:
-        """Return the type of the result over a table of this schema; raise where that cannot be."""
+        """Return the type of the result over a table of this schema."""
 
     @abstractmethod
     def merge(self, table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
@@ -42,9 +41,6 @@ class Aggregate(ABC):
         The changes come in order. The results have ``__group`` and ``__result`` for each group that
         the changes touch; a group without a result may be missing.
         """
-
-
-# --- numbers ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -59,35 +55,6 @@ class Count(Aggregate):
         after = pl.concat([_old(table, fresh), fresh]).group_by(GROUP).agg(pl.col(RESULT).sum())
         table.write(after)
         return after
-
-
-@dataclass(frozen=True)
-class Total(Aggregate):
-    """Add up whole numbers; null where all are null. A sum beyond 2^63 - 1 ends the query."""
-
-    column: str
-
-    def returns(self, schema: StructType) -> DataType:
-        """Return bigint; raise ``CannotSubtract`` for what isn't a whole number."""
-        if not isinstance(schema[self.column].dataType, IntegralType):
-            raise CannotSubtract(
-                f"Expected a column of whole numbers to add up, but {self.column!r} is "
-                f"{schema[self.column].dataType.simpleString()}. A sum of fractions does not come "
-                "back to where it was when one is taken out: use cents, or another whole unit."
-            )
-        return LongType()
-
-    def merge(self, table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
-        amount = pl.col(self.column).cast(pl.Int128).fill_null(0) * pl.col(OP)
-        known = pl.col(self.column).is_not_null() * pl.col(OP).cast(pl.Int64)
-        fresh = changes.group_by(GROUP).agg(amount.sum().alias(RESULT), known.sum().alias(_TIMES))
-        both = pl.concat([_old(table, fresh).cast({RESULT: pl.Int128}), fresh])
-        after = both.group_by(GROUP).agg(pl.col(RESULT, _TIMES).sum())
-        gone = after.filter(pl.col(_TIMES) == 0)
-        # This cast fails for a sum that no bigint holds any more.
-        after = after.filter(pl.col(_TIMES) != 0).cast({RESULT: pl.Int64})
-        table.write(after, gone)
-        return after.drop(_TIMES)
 
 
 # --- everything that is there -----------------------------------------------------------------
@@ -202,4 +169,4 @@ def _old(table: Segments, changes: pl.DataFrame) -> pl.DataFrame:
     return changes.clear() if held is None else held.select(changes.columns)
 
 
-count, sum_of, collect_set, fold = Count, Total, Elements, Fold
+count, collect_set, fold = Count, Elements, Fold

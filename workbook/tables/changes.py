@@ -90,20 +90,6 @@ def _counting(new: pl.DataFrame, held: pl.DataFrame, keys: Sequence[str]) -> pl.
     return both
 
 
-def newest(
-    state: State, batch: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
-) -> pl.DataFrame:
-    """Emit the rows that changed, with ``deleted``, as ``KTable.changes`` does."""
-    went, came = compared(state["rows"], last(batch, keys), keys, [*columns, GROUP_BUCKET])
-    nothing = (pl.lit(None, went.schema[name]).alias(name) for name in columns if name not in keys)
-    closed = went.join(came, on=keys, how="anti").with_columns(*nothing)
-    emitted = [
-        came.select(columns).with_columns(deleted=False),
-        closed.select(columns).with_columns(deleted=True),
-    ]
-    return pl.concat(emitted)
-
-
 def differences(
     state: State, batch: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> pl.DataFrame:

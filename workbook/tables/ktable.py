@@ -28,13 +28,13 @@ from pyspark.sql.types import (
 )
 
 from workbook.tables import changes
-from workbook.tables.aggregates import Aggregate, Fold, collect_set, count, fold, sum_of
+from workbook.tables.aggregates import Aggregate, Fold, collect_set, count, fold
 from workbook.tables.changes import DELETED, GROUP_BUCKET, NUMBERED, ORDER, PLACE
 from workbook.tables.join import joined
 from workbook.tables.packing import pack, stateful, unpack
 from workbook.tables.state import BUCKET
 
-__all__ = ["GroupedTable", "KTable", "collect_set", "count", "fold", "ktable", "sum_of"]
+__all__ = ["GroupedTable", "KTable", "collect_set", "count", "fold", "ktable"]
 
 BUCKETS = 8
 """Buckets of keys: at least as many as the cluster's cores, and fixed for a checkpoint."""
@@ -67,23 +67,6 @@ class KTable:
         holds = F.expr(condition) if isinstance(condition, str) else condition
         gone = self.gone | ~F.coalesce(holds, F.lit(False))
         return replace(self, gone=gone)
-
-    def changes(self) -> DataFrame:
-        """Return the table's changes, at most a row per key and micro-batch.
-
-        Columns: the keys, the other columns (null where deleted), ``deleted`` (boolean). A row
-        that never was in the table, or is the same as before, changes nothing.
-        """
-        keys, columns = self.keys, self.columns
-        packs = self._packed(columns, F.lit(0), self.gone, squeeze=True)
-        emitted = stateful(
-            packs,
-            lambda state, batch: changes.newest(state, batch, keys, columns),
-            changes.table_of(keys),
-            self.buckets,
-        )
-        fields = [self.changelog.schema[name] for name in columns]
-        return unpack(emitted, StructType([*fields, StructField("deleted", BooleanType())]))
 
     def group_by(self, column: str) -> "GroupedTable":
         """Group the rows by a column; one without a value there belongs to no group.

@@ -65,8 +65,7 @@ class ActiveGroupCrashes(TopicCrashes):
 
         from workbook.kafka.offsets import committed_by
         from workbook.kafka.readers import latest_rows
-        from workbook.sinks.store import Store
-        from workbook.sinks.windowed_store import WindowedStore
+        from workbook.sinks.store import Store, WindowedStore
         from workbook.streams.ledgers.groups import differing_rows, judge
 
         def mine(rows: Iterable[dict[str, Any]]) -> dict[str, dict[str, Any]]:

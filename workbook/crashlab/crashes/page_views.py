@@ -139,7 +139,7 @@ class PageViewCrashes(TopicCrashes):
 
     def finish(self, started: Started, records: int) -> None:
         """Wait until all seconds are complete but that of the click that comes last."""
-        from workbook.systems.view_sums import Sums
+        from workbook.systems.accounts import Sums
 
         [sums] = [sink for sink in started.sinks if isinstance(sink, Sums)]
         while sums.now["read"] < records or sums.now["open"] > 1:

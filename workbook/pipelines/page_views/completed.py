@@ -19,9 +19,8 @@ import polars as pl
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
-from workbook.sources.formats import CLICKS
 from workbook.sources.options import milliseconds
-from workbook.sources.records import Then
+from workbook.sources.records import CLICKS, Then
 from workbook.streams.events.clicks import ClickType
 from workbook.streams.events.metrics import COMPLETE
 from workbook.streams.events.reasons import Reason

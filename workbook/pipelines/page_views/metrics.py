@@ -5,12 +5,12 @@ the named points in which a crash may come; the crash lab puts one there.
 
 All four loops need producers that append a partition's clicks in the order of event time: a second
 ends where a later one begins. A page view of an earlier second goes to the dead letters, and so
-does a page view so far ahead that it would make all others late. Where the clicks have more than
-one partition, each is counted separately, and the metrics' key is second and partition.
+does a page view so far ahead that it would make all others late. The metrics' key is the second
+alone, so the clicks are on one partition: programs/commit_on_delivery.py counts several.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -55,16 +55,16 @@ class Completed:
     next_offset: int
     event_ids: tuple[int, ...]
 
-    def metric(self, *, by_partition: bool = False) -> Metric:
-        """Return the metric; ``SeveralPartitions`` where it must be by partition, and isn't."""
-        if self.partition and not by_partition:
+    def metric(self) -> Metric:
+        """Return the metric; raise ``SeveralPartitions`` unless it's of partition 0."""
+        if self.partition:
             raise SeveralPartitions(
                 f"Expected clicks on partition 0 alone, but some came on partition "
                 f"{self.partition} of {self.topic!r}: under the second alone as key, the metrics "
-                "of two partitions would replace each other. Ask for them by_partition=True, and "
-                "let readers add them up."
+                "of two partitions would replace each other. Count them as "
+                "programs/commit_on_delivery.py does, by second and partition."
             )
-        return Metric(self.second, len(self.event_ids), self.partition if by_partition else None)
+        return Metric(self.second, len(self.event_ids))
 
     def restart(self) -> TopicPartition:
         """Return where to go on once this second has been delivered, as Kafka commits it."""
@@ -107,12 +107,6 @@ class Seconds:
         self.open[partition] = (click.epoch_second, [click.event_id])
         return Completed(second, topic, partition, offset, tuple(ids))
 
-    def forget(self, partitions: Sequence[TopicPartition]) -> None:
-        """Forget partitions that another reader has now; it begins their open second at 0."""
-        for place in partitions:
-            self.open.pop(place.partition, None)
-            self.cut.pop(place.partition, None)
-
 
 def is_cut(reader: Any, first: Message) -> bool:
     """Return whether records before the first one that is read may be missing.
@@ -141,9 +135,6 @@ def completed(
     the reader pass through.
     """
     seconds = Seconds()
-    # The next reader of a partition counts its open second from the first record on. If the
-    # partition comes back, what we remember of that second would be emitted as if it were all.
-    reader.when_gone(seconds.forget)
     while not until():
         message = reader.poll(0.05)
         if message is not None:
@@ -207,13 +198,8 @@ def commit_on_delivery(
     until: Until,
     reject: Reject,
     at: At = nothing,
-    *,
-    by_partition: bool = False,
 ) -> None:
-    """Commit a second when its metric has been delivered: at least once.
-
-    That holds while each partition has one reader and, on more than one, ``by_partition``. Readers
-    of one group ``share`` the topic, or a rebalance repeats seconds.
+    """Commit a second when its metric has been delivered: at least once, while it's the one reader.
 
     The offset is fixed when the metric is sent: the first record of the next second. A restart
     begins there, and counts whole seconds only. A commit that fails is made good by the next one.
@@ -230,24 +216,9 @@ def commit_on_delivery(
 
     for done in completed(reader, until, reject, at, polled=lambda _: metrics.serve()):
         at("before-send")
-        metric = done.metric(by_partition=by_partition)
-        metrics.send(metric, done.event_ids, then=partial(commit, done))
+        metrics.send(done.metric(), done.event_ids, then=partial(commit, done))
         at("after-send")
     metrics.close()
-
-
-def share(reader: Any, topic: str, metrics: MetricsProducer) -> None:
-    """Let the reader take some of the topic's partitions; make the metrics by partition.
-
-    Before another reader of the group gets a partition, what was sent is delivered and committed.
-    Then the loop forgets the open second: the other reader counts it from its first record on.
-    """
-
-    reader.subscribe(
-        [topic],
-        on_revoke=lambda reader, places: metrics.close(),
-        on_lost=lambda reader, places: None,  # commit nothing: another reader has them already
-    )
 
 
 def in_transactions(
@@ -261,8 +232,8 @@ def in_transactions(
     """Publish metric and offset together or not at all: exactly once.
 
     ``record`` says what to produce for a completed second. Readers need ``read_committed``. It
-    holds while each partition has one reader, with a ``transactional.id`` of its own, and, on more
-    than one partition, with second and partition as key. Dead letters come at least once.
+    holds while there is one reader, with a ``transactional.id`` of its own. Dead letters come at
+    least once.
     """
     settle = getattr(reject, "close", lambda: None)
     producer.init_transactions()  # ends what a former life of this program has left open

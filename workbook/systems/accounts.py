@@ -1,40 +1,71 @@
-"""Of a merge of two topics: where it begins, what is refused before, and where its clocks are."""
+"""Sinks that note what each micro-batch says of a run: the line, the table and the end of it."""
 
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import Message
+import pyarrow.compute as pc
 
-from workbook.errors import Rejected
-from workbook.kafka.start_offsets import look_up
-from workbook.pipelines.event_time_merge.columns import SUMS
-from workbook.spark import checkpoints
+from workbook.pipelines.event_time_merge import columns
+from workbook.pipelines.page_views.completed import SUMS
 from workbook.spark.runner import Batch, Sink
-from workbook.streams.events.visits import CLOCK, Heartbeat, read_message
+from workbook.streams.events.metrics import COMPLETE
+from workbook.streams.events.visits import CLOCK
 from workbook.systems.base import Shown, utc
 
+# --- of a count of page views -------------------------------------------------------------------
 
-def where_to_start(config: dict[str, str], options: Namespace, checkpoint: Path) -> str:
-    """Return where to begin without a checkpoint: as the last merged visits say."""
-    if checkpoints.begun(checkpoint):
-        return "earliest"  # not asked: the checkpoint says where
-    found = look_up(config, options.out, [options.source, options.orders])
-    for note in found.notes:
-        print(f"Something may be lost. {note}", flush=True)
-    return found.to_json()
+_WORDS = {"others": "no page views", "open": "in open seconds"}
 
 
-def is_of_a_visit(record: Message) -> bool:
-    """Return whether a record is a good one with its ssid as key: others go to any partition."""
-    try:
-        message = read_message(record.key(), record.value(), record.timestamp()[1])
-    except Rejected:
-        return False
-    return not isinstance(message, Heartbeat)
+class Sums(Sink):
+    """Notes the sums that ``completed_views`` emits with each micro-batch, in ``now``."""
+
+    kind = "sums"
+
+    def __init__(self) -> None:
+        self.now = dict.fromkeys((*SUMS, "clock"), 0)
+
+    def write(self, rows: pa.Table, batch: Batch) -> None:
+        """Note the sums of a micro-batch: its rows beside those of seconds and late records."""
+        others = rows.filter(pc.not_equal(rows["kind"], COMPLETE)).to_pylist()
+        sums = {row["kind"]: row["views"] for row in others if row["offsets"] is None}
+        self.now = sums or self.now
+
+    def counts(self) -> dict[str, int]:
+        """Return the sums."""
+        return {name: self.now[name] for name in SUMS}
+
+    def completed(self) -> int:
+        """Return the time (ms) up to which all seconds are complete."""
+        return self.now["clock"]
+
+    def line(self) -> str:
+        """Account for the records read, and say how far all seconds are complete."""
+        if not self.now["read"]:
+            return ""
+        waits = f", waiting for partition {self.now['slowest']}" if self.now["open"] else ""
+        return f"{self.balance()}, complete up to {utc(self.now['clock'])}{waits}"
+
+    def balance(self) -> str:
+        """Account for every record read since the checkpoint began."""
+        parts = [f"{self.now[name]:,} {_WORDS.get(name, name)}" for name in SUMS[1:]]
+        return f"{self.now['read']:,} read = {' + '.join(parts)}"
+
+    def parts(self) -> list[tuple[str, str]]:
+        """Return the sums, each with its name, the largest first below all that was read."""
+        named = sorted(((self.now[n], _WORDS.get(n, n)) for n in SUMS[1:]), reverse=True)
+        return [("read", f"{self.now['read']:,}"), *((name, f"{n:,}") for n, name in named)]
+
+    def summary(self) -> list[str]:
+        """Return the account at the end of a run."""
+        if not self.now["read"]:
+            return ["No micro-batch ended in this run."]
+        return [f"Since the checkpoint began: {self.balance()}."]
+
+
+# --- of a merge ---------------------------------------------------------------------------------
 
 
 class Clocks(Sink):
@@ -57,7 +88,7 @@ class Clocks(Sink):
 
     def counts(self) -> dict[str, int]:
         """Return the sums; ``fragments`` are parts that arrived after their visit was emitted."""
-        return {name: self.sum_of(name) for name in SUMS}
+        return {name: self.sum_of(name) for name in columns.SUMS}
 
     def completed(self) -> int:
         """Return the clock (ms) of the slowest partition, 0 while one has none or is unheard."""
