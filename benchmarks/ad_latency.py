@@ -1,6 +1,6 @@
 """Measures the time from an ad action's arrival until its count can be read in PostgreSQL.
 
-    .venv/bin/python benchmarks/ad_latency.py [--rate 5000] [--seconds 60]
+    .venv/bin/python benchmarks/ad_latency.py [--rate 5000] [--seconds 60] [--real-time]
 
 At a steady rate, from the long-lived topic, and with `run replicate` before it; the sender shares
 the machine. The first 15 seconds don't count.
@@ -95,11 +95,12 @@ def paced(producer: DeliveringProducer, stream: AdActionStream, seconds: float, 
 
 
 @contextmanager
-def replicated(broker: Broker, target: str) -> Iterator[str]:
+def replicated(broker: Broker, target: str, real_time: bool) -> Iterator[str]:
     """Run `run replicate`, and yield the topic that it reads, once it has copied a record."""
-    source = new_topic("ad_actions", "bench", PARTITIONS)
+    source = new_topic("ad_actions", "bench", 2 if real_time else PARTITIONS)
     broker.create(source)
     words = ["run", "replicate", "--in", source.name, "--out", target]
+    words += ["--real-time"] if real_time else []
     command = [sys.executable, "-m", "workbook", *words]
     with psutil.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as running:
         try:
@@ -124,7 +125,7 @@ def measured(
         looking = threading.Thread(target=look, args=(schema, seen, over), daemon=True)
         looking.start()
         if plain := name == "replicated":
-            into = stack.enter_context(replicated(broker, topic.name))
+            into = stack.enter_context(replicated(broker, topic.name, options.real_time))
         since = now() + WARM_UP_S * 1000
         with DeliveringProducer(config, into, {"linger.ms": 5}) as producer:
             sent = plain + paced(producer, stream, WARM_UP_S + options.seconds, plain)
@@ -142,6 +143,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rate", type=float, default=5000, help="actions per second")
     parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--real-time", action="store_true", help="the replicator's mode")
     options, load = parser.parse_args(), os.getloadavg()[0]
     broker, ids = kafka("bench"), prepare("ad_actions", registry("bench"))["ids"]
     stream = AdActionStream(rate=options.rate, ids=ids)

@@ -109,18 +109,26 @@ def test_a_new_table_wants_an_empty_topic(broker: Broker, sent: Sent, tmp_path: 
     check(former.name)
 
 
-def test_a_copy_without_its_checkpoint_is_refused(
-    broker: Broker, sent: Sent, tmp_path: Path
+def test_a_copy_without_its_checkpoint_or_too_far_behind_for_real_time_is_refused(
+    broker: Broker, sent: Sent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else records would be copied again that ad_statistics has forgotten."""
     system, source, former, empty = SYSTEMS["replicate"], sent(0, 0), sent(0), sent()
 
-    def check(out: Topic) -> None:
-        words = ["--in", source.name, "--out", out.name, "--checkpoint", str(tmp_path)]
+    def check(out: Topic, *more: str) -> None:
+        words = ["--in", source.name, "--out", out.name, "--checkpoint", str(tmp_path), *more]
         system.check_topics(broker, system.options(words))
 
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
     with pytest.raises(CannotGoOn, match="--in would be copied again"):
         check(former)
-    check(empty)
+    check(empty, "--real-time")
     planned(tmp_path, source.name, {0: 0, 1: 1}, age=0)
+    check(former, "--real-time")
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    with pytest.raises(WorkbookError, match="it has 2 and this machine 1"):
+        check(former, "--real-time")
+    monkeypatch.setattr(type(system), "most", 0)
+    with pytest.raises(WorkbookError, match="at most 0 records to wait with --real-time, but 1 do"):
+        check(former, "--real-time")
     check(former)

@@ -13,11 +13,11 @@ PACKAGE = Path(__file__).parents[1] / "workbook"
 ROOMS = tuple(f"workbook.{room}." for room in ("streams.events", "sources", "tables", "pipelines"))
 ACCEPTED: dict[str, tuple[int, str]] = {
     "page_views": (2, "585af719c23c"),
-    "event_time_merge": (2, "1eb66d2d8caa"),
+    "event_time_merge": (2, "d849bda17e9c"),
     "share_holders": (3, "b737ac9931ee"),
-    "active_groups": (3, "ca0e0a91edb4"),
-    "replicate": (1, "63d3bdf0c38b"),
-    "ad_statistics": (3, "766b7491674e"),
+    "active_groups": (3, "744f760ff52e"),
+    "replicate": (1, "795ecad73929"),
+    "ad_statistics": (3, "b8419eb8a0c0"),
     "archive": (2, "40cfbc8bb8ea"),
 }
 """Of each system the version, and the hash of what its pipeline is made of."""

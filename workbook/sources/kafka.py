@@ -41,7 +41,7 @@ def kafka_stream(
     broker: Broker,
     topic: str | Sequence[str],
     starting: str = "earliest",
-    max_per_batch: int = 2_000_000,
+    max_per_batch: int | None = 2_000_000,
     *,
     headers: bool = False,
     began: str | None = None,
@@ -49,9 +49,9 @@ def kafka_stream(
     """Read a topic as a stream with the columns of Spark's Kafka source (key, value, topic, …).
 
     Several topics are read as one. ``headers`` adds the column of that name. ``max_per_batch``
-    records at most per micro-batch, so that memory stays bounded. A query fails once the broker has
-    been silent for about ``PATIENCE_S``. Raises ``TopicMissing`` and ``BrokerUnreachable`` now, not
-    when the query runs.
+    records at most per micro-batch, so that memory stays bounded (None for real-time mode, which
+    has none). A query fails once the broker has been silent for about ``PATIENCE_S``. Raises
+    ``TopicMissing`` and ``BrokerUnreachable`` now, not when the query runs.
 
     With ``began`` the package's own source continues a query that Spark's source began at these
     offsets (JSON, "" for none). It is slower, but reads a timestamp that is too large for Spark.
@@ -68,8 +68,9 @@ def kafka_stream(
     options = {
         **FAST, **WAITING, **broker.spark_options(), "subscribe": ",".join(topics),
         "startingOffsets": starting, "includeHeaders": str(headers).lower(),
-        "maxOffsetsPerTrigger": str(max_per_batch),
     }  # fmt: skip
+    if max_per_batch is not None:
+        options["maxOffsetsPerTrigger"] = str(max_per_batch)
     return spark.readStream.format("kafka").options(**options).load()
 
 
@@ -115,11 +116,13 @@ def assigned_stream(
 
 
 def _reading(
-    spark: SparkSession, broker: Broker, topics: str, starting: str, max_per_batch: int
+    spark: SparkSession, broker: Broker, topics: str, starting: str, max_per_batch: int | None
 ) -> DataStreamReader:
     config = {f"kafka.{name}": value for name, value in broker.client_config().items()}
     own = {"subscribe": topics, "startingOffsets": starting}
-    return spark.readStream.options(**config, **own, maxOffsetsPerTrigger=str(max_per_batch))
+    if max_per_batch is not None:
+        own["maxOffsetsPerTrigger"] = str(max_per_batch)
+    return spark.readStream.options(**config, **own)
 
 
 def sink_options(broker: Broker, topic: str) -> dict[str, str]:

@@ -174,6 +174,7 @@ def start_copy(
     *,
     by: str = "",
     every: str = "0 seconds",
+    real_time: str | None = None,
     at: OnPoint | None = None,
     again: Again | None = None,
 ) -> Running:
@@ -181,12 +182,15 @@ def start_copy(
 
     ``options`` are those of Spark's Kafka sink. Every record is appended at least once. With ``by``
     the rows are written as Parquet instead, in a folder for each value of that column: ``options``
-    are those of Spark's file sink, and each row is there once for readers on Spark. ``at`` is
-    called with ``before-compute``, once, and with ``mid-write``, in the tasks; ``again`` and
-    ``CannotGoOn`` are as for ``start_query``.
+    are those of Spark's file sink, and each row is there once for readers on Spark. With
+    ``real_time`` Spark reads and writes continuously, and commits once in this time. That needs as
+    many cores as the topic has partitions, and no Python in the plan. ``at`` is called with
+    ``before-compute``, once, and with ``mid-write``, in the tasks; ``again`` and ``CannotGoOn`` are
+    as for ``start_query``.
     """
     passes = at or OnPoint()
     passes("before-compute")
+    trigger = {"realTime": real_time} if real_time else {"processingTime": every}
 
     def begin(frame: DataFrame, checkpoint: Path) -> StreamingQuery:
         written = passes.within("mid-write", frame)
@@ -195,7 +199,7 @@ def start_copy(
             stream = stream.format("parquet").outputMode("append").partitionBy(by)
         else:
             stream = stream.format("kafka").outputMode("update")
-        return _start(stream, checkpoint, processingTime=every)
+        return _start(stream, checkpoint, **trigger)
 
     return _running(rows, begin, checkpoint, Progress(), again)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from workbook.errors import CannotGoOn, WorkbookError
+from workbook.errors import WorkbookError
 from workbook.systems.base import GeneratedStream, Job, Shown, Started, System
 from workbook.systems.options import Option, topic, whole
 from workbook.systems.preflight import require_empty
@@ -18,6 +19,8 @@ LARGE = str(8 << 20)
 """The max.message.bytes with which a long-lived topic is created."""
 
 EVERY_S = 0.5
+COMMIT_EVERY = "5 seconds"
+"""In real-time mode: what a kill sends again arrived within this time."""
 
 
 AD_ACTIONS = GeneratedStream(
@@ -46,7 +49,12 @@ class Replicate(System):
     most = 50_000  # ad_statistics knows the last 100,000 hashes of a partition in any case
     examples = ("run replicate --in ad_actions --checkpoint state/replicate",)
 
-    own = (Option("--out", topic, "the long-lived topic", "TOPIC.long-lived, of --in"),)
+    own = (
+        Option("--out", topic, "the long-lived topic", "TOPIC.long-lived, of --in"),
+        Option(
+            "--real-time", None, "copy each record at once; a core a partition", "micro-batches"
+        ),
+    )
 
     def check(self, options: Namespace) -> None:
         if options.max_per_batch > self.most:
@@ -57,8 +65,14 @@ class Replicate(System):
             )
 
     def check_topics(self, broker: Broker, options: Namespace) -> None:
-        """Refuse what would send again more than the aggregator knows, or takes smaller records."""
+        """Refuse what would send again more than the aggregator knows, or lacks cores."""
+        import os
+
+        from workbook.errors import CannotGoOn
+        from workbook.kafka.offsets import partition_offsets
         from workbook.kafka.require import ABSENT, largest_record, topic_ids
+        from workbook.spark import cluster
+        from workbook.spark.checkpoints import last_read
 
         out, config = _out(options), broker.client_config()
         why = "--in would be copied again, and ad_statistics has forgotten the older records"
@@ -71,6 +85,25 @@ class Replicate(System):
                 f"Expected {out} to take records of {wanted:,} bytes, as {options.source} does, "
                 f"but its max.message.bytes is {limit:,}. Raise it, or name another --out."
             )
+        if not options.real_time:
+            return
+        found = partition_offsets(config, options.source)
+        known = options.checkpoint and last_read(Path(options.checkpoint) / "0", options.source)
+        read = known[0] if known else {}
+        waiting = sum(o.end - read.get(o.partition, o.begin) for o in found)
+        if waiting > self.most:
+            raise WorkbookError(
+                f"Expected at most {self.most} records to wait with --real-time, but {waiting} do: "
+                "a kill might send more of them again than ad_statistics knows. Run it without "
+                "--real-time until it has caught up."
+            )
+        cores = os.cpu_count() or 1
+        if cluster.is_local() and len(found) > cores:
+            raise WorkbookError(
+                f"Expected at least as many cores as {options.source} has partitions with "
+                f"--real-time, but it has {len(found)} and this machine {cores}. Leave "
+                "--real-time out."
+            )
 
     def results(self, options: Namespace, partitions: int) -> list[Topic]:
         return [Topic(_out(options), partitions, {**FOREVER, "max.message.bytes": LARGE})]
@@ -81,9 +114,14 @@ class Replicate(System):
         from workbook.spark.runner import start_copy
 
         options = job.options
-        rows, again = job.reading(lambda read: replicated(read(options.source, headers=True)))
-        out, every = sink_options(job.broker, _out(options)), f"{options.every or EVERY_S} seconds"
-        running = start_copy(rows, out, job.checkpoint, every=every, at=job.at, again=again)
+        most = {"max_per_batch": None} if options.real_time else {}
+        rows, again = job.reading(
+            lambda read: replicated(read(options.source, headers=True, **most))
+        )
+        out = sink_options(job.broker, _out(options))
+        mode = {"real_time": COMMIT_EVERY} if options.real_time else {"at": job.at, "again": again}
+        every = f"{options.every or EVERY_S} seconds"
+        running = start_copy(rows, out, job.checkpoint, every=every, **mode)
         said = f"Copied into {_out(options)}; counted by: run ad_statistics --in {_out(options)}"
         return Started(running, [], lambda: Shown((), ()), lambda: [said])
 
