@@ -32,6 +32,10 @@ READ = "read"
 """The file in the lab's folder with the offset behind the last record that the loop was given."""
 
 
+WARM = "warm"
+"""The file in the lab's folder that is there where the process has taken a warm Spark."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A run of a system, with the ``words`` behind ``workbook run``, in a process of its own.
