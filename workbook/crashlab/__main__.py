@@ -29,7 +29,7 @@ def run_on_spark(plan: Plan, system: System, crashes: Crashes, options: Namespac
     security = {name: value for name, value in plan.config.items() if name != "bootstrap.servers"}
     broker = Broker(plan.config["bootstrap.servers"], security)
     spark = spark_session("crash lab", quiet=True, brief=True)
-    if isinstance(spark.sparkContext._gateway.proc, spare.Java):
+    if spare.was_taken(spark):
         (Path(plan.folder) / WARM).touch()
     checkpoint = Path(plan.folder) / "checkpoint"
     if crashes.variant(plan.variant).forgets:

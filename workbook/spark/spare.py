@@ -104,6 +104,12 @@ def _session(found: dict[str, Any]) -> SparkSession:
     return spark
 
 
+def was_taken(spark: SparkSession) -> bool:
+    """Return True for a Spark that another process has started."""
+    gateway: Any = spark.sparkContext._gateway
+    return isinstance(gateway.proc, Java)
+
+
 def give_back(spark: SparkSession) -> None:
     """Leave a Spark that was taken: the next process gets it if this one has left nothing in it."""
     context: Any = spark.sparkContext
