@@ -19,7 +19,6 @@ from pyspark.sql import SparkSession
 
 from workbook.errors import SparkFailed
 from workbook.spark import session, settings
-from workbook.stack.folders import cache_dir
 
 
 def test_a_spark_that_cannot_start_says_what_to_check() -> None:
@@ -41,12 +40,12 @@ def test_a_spark_that_refuses_its_heap_is_heard_above_its_trace(tmp_path: Path) 
 
 
 def test_a_standalone_master_that_is_not_there_is_named_before_java_starts(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SPARK_MASTER", "spark://127.0.0.1:1")
     monkeypatch.setattr(session, "_start_java", lambda *_: pytest.fail("started"))
     with pytest.raises(SparkFailed, match="No Spark master answers at spark://127"):
-        session._start("any", [])
+        session.start(tmp_path, "any", [])
 
 
 def fresh(code: str, **env: str) -> str:
@@ -102,17 +101,6 @@ def test_it_honours_the_master_and_a_long_name_and_logs_go_to_a_file() -> None:
     assert "Starting Spark" in said[0]
     assert "is ready after" in said[1]
     assert said[2:] == ["True local[1]", "3", "false"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("content", [b"", b"no class archive" * 1000])
-def test_a_damaged_class_archive_does_no_harm(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "jars").symlink_to(cache_dir() / "jars")
-    code = (
-        f"class_archive().write_bytes({content!r})\n"
-        "print(spark_session(quiet=True).range(7).count())"
-    )
-    assert fresh(code, WORKBOOK_CACHE=str(tmp_path)).split() == ["7"]
 
 
 STOPPED = """

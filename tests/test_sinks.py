@@ -1,7 +1,7 @@
 """Sinks on a real broker and a real Spark: dead letters, a table, a query that fails."""
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import pytest
 from brokers import OwnBroker
 from collected import Collected
 from confluent_kafka import Producer
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from workbook.errors import BrokerUnreachable, Rejected
@@ -105,6 +106,39 @@ def test_spark_sends_dead_letters_and_counts_on(
     assert table.of("views") == {"home": 5, "shoes": 1, "before": 1, "after": 1}
     assert not running.is_active
     assert_letters(broker.client_config(), clicks)
+
+
+def test_a_query_goes_on_where_python_workers_did_not_start_in_time(
+    broker: Any, spark: SparkSession, clicks: Topic, tmp_path: Path
+) -> None:
+    table, attempts = Collected("name"), tmp_path / "attempts"
+    attempts.write_text("")
+
+    def late(frames: Iterator[Any]) -> Iterator[Any]:
+        with attempts.open("a") as file:
+            file.write("1")
+        if len(attempts.read_text()) <= int(attempts.with_name("fail").read_text()):
+            raise OSError("Python worker failed to connect back")  # as Spark says it
+        yield from frames
+
+    parsed = CLICKS.parse(
+        kafka_stream(spark, broker, clicks.name),
+        DeadLetters(broker.client_config(), clicks.dead_letters.name),
+    )
+    (tmp_path / "fail").write_text("2")
+    once = parsed.repartition(1)
+    rows = page_views(once.mapInPandas(late, parsed.schema))
+    send(broker, clicks, [click("home")])
+    with start_query(rows, [table], tmp_path / "1") as running:
+        running.process_all()
+    assert table.of("views") == {"home": 4, "shoes": 1}
+    (tmp_path / "fail").write_text("99")
+    send(broker, clicks, [click("home")])
+    with (
+        pytest.raises(StreamingQueryException, match="failed to connect back"),
+        start_query(rows, [table], tmp_path / "1") as running,
+    ):
+        running.process_all()
 
 
 class Producing:

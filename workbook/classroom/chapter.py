@@ -33,7 +33,9 @@ from workbook.kafka.readers import read_dead_letters
 from workbook.kafka.require import require_topic
 from workbook.kafka.tail import Tail
 from workbook.stack.addresses import kafka
+from workbook.stack.client import lease
 from workbook.stack.process import end_now, family, spawn
+from workbook.stack.spares import PAUSE_S
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.generators.visits import Kind, VisitStream
 from workbook.streams.stream_producer import BackgroundStream, ClickProducer, generate
@@ -367,11 +369,15 @@ def declared(chapter: str) -> tuple[tuple[Box, ...], ...]:
 
 
 def _start_spark() -> None:
-    """Start Spark early, without a word; what keeps it from starting is ``spark()``'s to say."""
+    """Start Spark early, without a word; what keeps it from starting is ``spark()``'s to say.
+
+    From then on the lab keeps a spare, for this chapter's next kernel or for the next chapter.
+    """
     from workbook.spark.session import spark_session
 
     with suppress(Exception):
         spark_session(quiet=True, brief=True)
+        lease().ask("keep a spare", env=dict(os.environ), after=PAUSE_S)
 
 
 def _end(program: subprocess.Popen[bytes]) -> None:

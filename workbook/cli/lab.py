@@ -3,7 +3,6 @@
 import contextlib
 import os
 import signal
-import sys
 import time
 import webbrowser
 from argparse import Namespace
@@ -13,6 +12,7 @@ from typing import Any
 from workbook.classroom.place import place
 from workbook.cli.console import ENDINGS, as_typed, end_like_ctrl_c, typed, waiting_for
 from workbook.errors import NotOurServer, NotRunning, WorkbookError
+from workbook.spark import cluster
 from workbook.stack import addresses, client, folders, jars, jupyter, notebook_copies, process
 from workbook.stack.doctor import look
 from workbook.stack.server import shown
@@ -39,7 +39,8 @@ def lab(options: Namespace) -> None:
         print(f"\nThe lab is open: {url}")
         print("Ctrl-C ends it and everything that only it uses.", flush=True)
         print(place(folder / notebook_copies.SOLVED), flush=True)
-        _prepare_spark(lease)
+        if cluster.is_local():
+            lease.ask("keep a spare", env=jupyter.environment("", folder), after=0)
         if not options.no_browser:
             webbrowser.open(jupyter.redirect(url, folder).as_uri())
         lease.wait_for_end()
@@ -49,21 +50,6 @@ def lab(options: Namespace) -> None:
     finally:
         _leave(lease)
         (folder / jupyter.PAGE).unlink(missing_ok=True)
-
-
-def _prepare_spark(lease: client.Lease) -> None:
-    """Make Spark's class archive in the background, so that the learner's session starts faster."""
-    code = (  # it may be killed, so its temporary files belong where they end with the lab
-        f"import tempfile; tempfile.tempdir = {str(folders.run_dir())!r}\n"
-        "from workbook.spark.session import make_class_archive; make_class_archive()"
-    )
-    lease.ask(
-        "spawn",
-        command=["nice", "-n", "19", sys.executable, "-c", code],
-        env=jupyter.environment("", folders.run_dir()),
-        cwd="/",
-        log=str(folders.run_dir() / "class-archive.log"),
-    )
 
 
 def _notebooks() -> Path:

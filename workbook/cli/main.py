@@ -86,16 +86,12 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _prefetch(options: argparse.Namespace) -> None:
-    from workbook.spark import session
     from workbook.stack import cassandra, jars
 
     fetched = jars.prefetch(among=jars.locked())
     jars.unpacked("registry")
     cassandra.own_java()
     print(f"{len(jars.locked())} jars are in the cache, {fetched} of them fetched now.")
-    if not session.class_archive().exists():
-        print("Preparing Spark's classes for quick starts (about half a minute) ...", flush=True)
-        session.make_class_archive()
     print("Done: from here on no network is needed.")
 
 

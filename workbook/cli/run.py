@@ -192,7 +192,7 @@ def _run(broker: Broker, system: System, options: Namespace, figures: Figures) -
         print("\n".join(map(plain, started.summary())))
     finally:
         with waiting_for("Ending Spark"), suppress(ConnectionError, Py4JError):
-            spark.stop()
+            session.stop_spark(spark)
 
 
 def _checkpoint(system: System, options: Namespace) -> Path:

@@ -8,7 +8,14 @@ from pathlib import Path
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.crashes.base import AFTER_COMMIT, ByHand, Crashes
 from workbook.crashlab.loops import unpacked
-from workbook.crashlab.points import KillAt, NoteRead, Plan, die_with_parent, kill_after_commit
+from workbook.crashlab.points import (
+    WARM,
+    KillAt,
+    NoteRead,
+    Plan,
+    die_with_parent,
+    kill_after_commit,
+)
 from workbook.kafka.broker import Broker
 from workbook.systems import SYSTEMS
 from workbook.systems.base import Job, System
@@ -16,11 +23,14 @@ from workbook.systems.base import Job, System
 
 def run_on_spark(plan: Plan, system: System, crashes: Crashes, options: Namespace) -> None:
     """Start the system as ``workbook run`` does, and end when its input is processed."""
+    from workbook.spark import spare
     from workbook.spark.session import spark_session
 
     security = {name: value for name, value in plan.config.items() if name != "bootstrap.servers"}
     broker = Broker(plan.config["bootstrap.servers"], security)
     spark = spark_session("crash lab", quiet=True, brief=True)
+    if spare.was_taken(spark):
+        (Path(plan.folder) / WARM).touch()
     checkpoint = Path(plan.folder) / "checkpoint"
     if crashes.variant(plan.variant).forgets:
         shutil.rmtree(checkpoint, ignore_errors=True)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from workbook.crashlab.crashes.base import OwnLoop
 from workbook.crashlab.lab_topics import LabTopics, variant_of
 from workbook.crashlab.loops import packed
-from workbook.crashlab.points import Plan, draw
+from workbook.crashlab.points import WARM, Plan, draw
 from workbook.crashlab.process import Victim
 from workbook.crashlab.report import BY_HAND, KILL, RESTART, Kill, KillPictures, Outcome, recoveries
 from workbook.errors import CrashFailed
@@ -154,6 +154,7 @@ class CrashLab:
             recoveries(begun, topics.crashes.written(topics.outputs)),
             since,
             tuple(self._pictures.pictures(killed, self._restarts)),
+            (self._folder / WARM).exists(),
         )
 
     def timeline(self) -> Picture:

@@ -23,12 +23,17 @@ from pyspark.sql import DataFrame
 from workbook.crashlab.crashes.base import Point
 from workbook.kafka.offsets import partition_offsets
 from workbook.spark.runner import OnPoint
+from workbook.stack.process import family
 
 NOTE = "killed"
 """The file in the lab's folder: when (seconds since 1970) the lab's kill came, and its point."""
 
 READ = "read"
 """The file in the lab's folder with the offset behind the last record that the loop was given."""
+
+
+WARM = "warm"
+"""The file in the lab's folder that is there where the process has taken a warm Spark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +100,13 @@ IN_TIME_S = 20.0
 
 
 def kill_family(pid: int, folder: Path, point: str | None) -> None:
-    """Kill a process and all its descendants; the caller, if among them, last."""
+    """Kill a process, all its descendants and its Spark; the caller, if among them, last."""
     with suppress(OSError):  # the folder may be on its way out
         (folder / NOTE).write_text(f"{time.time()!r} {point}")
     me = os.getpid()
-    with suppress(psutil.Error):
-        root = psutil.Process(pid)
-        family = [*root.children(recursive=True), root]
-        for process in sorted(family, key=lambda p: p.pid == me):
-            with suppress(psutil.Error):
-                process.kill()
+    for process in sorted(family(pid), key=lambda p: (p.pid == me, p.pid == pid)):
+        with suppress(psutil.Error):
+            process.kill()
 
 
 class KillAt(OnPoint):

@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from workbook.crashlab.points import NOTE, READ, Plan, kill_family
+from workbook.crashlab.points import NOTE, READ, WARM, Plan, kill_family
 from workbook.crashlab.report import BY_HAND
 from workbook.spark.failures import cause, known
 from workbook.stack.folders import ROOT
@@ -21,7 +21,7 @@ class Victim:
 
     def __init__(self, plan: Plan) -> None:
         self._folder = Path(plan.folder)
-        for note in (NOTE, READ):
+        for note in (NOTE, READ, WARM):
             (self._folder / note).unlink(missing_ok=True)
         env = {**os.environ, "SPARK_DRIVER_MEMORY": "1g"}
         env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), env.get("PYTHONPATH")]))

@@ -41,7 +41,7 @@ class Outcome:
 
     ``recoveries`` are the seconds from ``since`` ("the kill" or "the start again") to the next
     record in the result topic; none for a kill behind which nothing came. ``pictures`` show what
-    each kill found.
+    each kill found. ``warm``: the last restart took a Spark that was running.
     """
 
     system: str
@@ -52,6 +52,7 @@ class Outcome:
     recoveries: tuple[float, ...] = ()
     since: str = KILL
     pictures: tuple[Picture, ...] = field(default=(), repr=False)
+    warm: bool = False
 
     @property
     def counts(self) -> dict[str, int]:
@@ -92,7 +93,8 @@ class Outcome:
         if not self.recoveries:
             return [self._promised(), "Nothing came after the kill."]
         times = ", ".join(f"{seconds:.1f} s" for seconds in self.recoveries)
-        return [self._promised(), f"From {self.since} to the next record: {times}."]
+        how = " (a warm Spark went on)" if self.warm else ""
+        return [self._promised(), f"From {self.since} to the next record: {times}{how}."]
 
     def _promised(self) -> str:
         if self.variant.promises is None:

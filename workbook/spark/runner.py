@@ -33,6 +33,9 @@ _SILENCE = (
 Again = Callable[[str], "DataFrame | None"]
 """What to continue a failed query with, by the text of its failure; None if it must end."""
 
+_NO_WORKER, ATTEMPTS = "Python worker failed to connect back", 3
+"""Spark gives a Python worker ten seconds to start, whatever else the machine has to do."""
+
 COLLECT_EVERY_S = 30.0
 """How long Java keeps the plans of micro-batches that are over.
 
@@ -111,7 +114,8 @@ def start_query(
     time between two micro-batches, which Kafka Streams calls the commit interval. State is kept in
     RocksDB. ``at`` is called with ``before-compute``, ``mid-batch`` (in tasks), ``before-KIND`` for
     each sink, and ``before-checkpoint``. When the query fails, ``again`` gets the failure's text;
-    the query then continues with the rows that ``again`` returns, or ends if these are None.
+    the query then continues with the rows that ``again`` returns, or ends if these are None. A
+    query for which Spark could not start a Python worker in time goes on by itself.
     ``rejected`` returns the dead letters since the start, by reason, for the query's progress.
     With ``ends`` the query reads what its topics hold now, and ends.
 
@@ -231,10 +235,20 @@ def _running(
         checkpoints.release(lock)
         raise
     running = Running(query, rows.sparkSession, lock, progress)
-    if again is not None:
-        running.again = lambda text: (
-            None if (frame := again(text)) is None else begin(frame, checkpoint)
-        )
+    reads, failed_at = rows, list[int]()
+
+    def mend(text: str) -> StreamingQuery | None:
+        nonlocal reads
+        committed = checkpoints.place(checkpoint)[1]
+        if _NO_WORKER in text and failed_at.count(committed) < ATTEMPTS:
+            failed_at.append(committed)
+            return begin(reads, checkpoint)
+        if again is None or (frame := again(text)) is None:
+            return None
+        reads = frame
+        return begin(reads, checkpoint)
+
+    running.again = mend
     Running.by_folder[checkpoint.parent] = running
     return running
 

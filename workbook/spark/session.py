@@ -1,9 +1,7 @@
 """Builds the SparkSession; nothing else does."""
 
-import hashlib
 import logging
 import os
-import socket
 import subprocess
 import threading
 import time
@@ -12,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import pyspark
-from py4j.clientserver import ClientServer, PythonServer
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
@@ -21,14 +17,11 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from workbook.errors import SparkFailed
-from workbook.spark import cluster, warm_up
+from workbook.spark import cluster, spare, warm_up
 from workbook.spark.settings import settings, settle_environment
-from workbook.stack import jars
 from workbook.stack.client import lease, scratch_dir
-from workbook.stack.folders import cache_dir
-from workbook.stack.java import find_java
 from workbook.stack.ports import require_master
-from workbook.stack.process import end_now, family, has_port
+from workbook.stack.process import end_now, family
 
 BRIEF = ["-XX:TieredStopAtLevel=1"]
 """Java's first compiler only: the second one's work would not pay within minutes."""
@@ -81,11 +74,14 @@ def _running() -> SparkSession | None:
 
 def _start_first(name: str, quiet: bool, flags: list[str]) -> SparkSession:
     began = time.monotonic()
-    if not quiet:
-        print("Starting Spark (about five seconds) ...", flush=True)
-    archive = class_archive()
-    shared = [f"-XX:SharedArchiveFile={archive}"] if archive.exists() else []
-    spark = _start(name, [*flags, *shared])
+    settle_environment()
+    _quiet_logs()
+    spark = spare.take() if cluster.is_local() else None
+    if spark is None:
+        if not quiet:
+            print("Starting Spark (about five seconds) ...", flush=True)
+        spark = start(scratch_dir(), name, flags)
+        _let_the_lab_end(spark)
     if not quiet:
         print(f"Spark {spark.version} is ready after {time.monotonic() - began:.1f} s.")
     return spark
@@ -101,6 +97,10 @@ def stop_spark(spark: SparkSession, within: float = END_S) -> None:
         return
     gateway: Any = SparkContext._gateway
     java = getattr(gateway, "proc", None)
+    if isinstance(java, spare.Java):
+        spare.give_back(spark)
+        _forget()
+        return
     if java is None:  # ended before, or another program's, as with spark-submit
         spark.sparkContext.stop()
         return
@@ -125,47 +125,19 @@ def checkpoint(name: str) -> Path:
     return chosen
 
 
-def class_archive() -> Path:
-    """Return where Java keeps Spark's classes ready to map; ``make_class_archive`` makes it.
+def start(scratch: Path, name: str, flags: list[str], apart: bool = True) -> SparkSession:
+    """Start a Spark whose temporary files are in ``scratch``; raise ``SparkFailed`` if it fails.
 
-    With it a session starts in two thirds of the time. Java checks that it fits, and does without
-    if it does not.
+    Java is in a session ``apart`` from this process's, see ``_start_java``.
     """
-    java = find_java()
-    made_for = f"{java.command.resolve()} {java.command.stat().st_mtime} {pyspark.__file__}"
-    made_by = Path(warm_up.__file__).read_bytes() + jars.LOCK.read_bytes()
-    digest = hashlib.sha256(f"{made_for} {pyspark.__version__}".encode() + made_by).hexdigest()[:12]
-    return cache_dir() / f"spark-classes-{digest}.jsa"
-
-
-def make_class_archive() -> Path:
-    """Run a small query of each kind and let Java write down the classes it needed (a minute)."""
-    archive = class_archive()
-    if archive.exists():
-        return archive
-    unfinished = archive.with_suffix(f".{os.getpid()}")
-    unfinished.parent.mkdir(parents=True, exist_ok=True)
-    for stale in archive.parent.glob("spark-classes-*.[0-9]*"):
-        stale.unlink()
-    spark = _start("class archive", [f"-XX:ArchiveClassesAtExit={unfinished}"])
-    warm_up.run_all(spark)
-    stop_spark(spark, within=120)  # Java writes the archive while it exits
-    return unfinished.replace(archive)
-
-
-def _start(name: str, flags: list[str]) -> SparkSession:
-    scratch = scratch_dir()
     wanted = settings(scratch, flags)
     builder = SparkSession.builder.appName(name).config(map={**wanted})
-    settle_environment()
-    _quiet_logs()
     if cluster.master().startswith("spark://"):
         require_master(cluster.master())
     log = scratch / "spark.log"
     try:
-        _start_java(wanted, log)
+        _start_java(wanted, log, apart)
         spark = builder.getOrCreate()
-        _let_the_lab_end(spark)
     except BaseException as error:
         _end_java()
         if isinstance(error, Exception):
@@ -197,7 +169,7 @@ def _forget() -> None:
     SparkSession._instantiatedSession = None
 
 
-def _start_java(settings: dict[str, str], log: Path) -> None:
+def _start_java(settings: dict[str, str], log: Path, apart: bool) -> None:
     """Start Spark's Java in a session of its own, as PySpark alone would not.
 
     A service manager sends SIGTERM, and a closed terminal SIGHUP, to the whole process group. Java
@@ -207,27 +179,8 @@ def _start_java(settings: dict[str, str], log: Path) -> None:
     if SparkContext._gateway is None:
         wanted = SparkConf(loadDefaults=False).setAll(list(settings.items()))
         with open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "w") as errors:
-            gateway = launch_gateway(wanted, {"start_new_session": True, "stderr": errors})
-        gateway._create_callback_server = lambda _: _CallsOfItsJava(gateway)
-        SparkContext._ensure_initialized(gateway=gateway)
-
-
-class _CallsOfItsJava(PythonServer):
-    """Listens to its own Java alone: Py4J asks for no secret where Java calls Python.
-
-    Else another user of the machine could hand a micro-batch to ``foreachBatch``.
-    """
-
-    def __init__(self, gateway: ClientServer) -> None:
-        how = (gateway.java_parameters, gateway.python_parameters, gateway.gateway_property)
-        super().__init__(gateway._gateway_client, *how)
-        self.java = gateway.proc.pid
-
-    def _create_connection(self, caller: socket.socket, stream: Any) -> Any:
-        with suppress(OSError):  # the caller is gone already
-            if not has_port(self.java, caller.getpeername()[1]):
-                caller.shutdown(socket.SHUT_RDWR)
-        return super()._create_connection(caller, stream)
+            gateway = launch_gateway(wanted, {"start_new_session": apart, "stderr": errors})
+        spare.adopt(gateway)
 
 
 def _start_workers(spark: SparkSession) -> None:
@@ -263,7 +216,3 @@ def _let_the_lab_end(spark: SparkSession) -> None:
     java = getattr(spark.sparkContext._gateway, "proc", None)
     if java is not None:
         lease().ask("own", pid=java.pid)
-
-
-if __name__ == "__main__":
-    make_class_archive()

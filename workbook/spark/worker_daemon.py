@@ -10,6 +10,10 @@ cost 40 ms more of CPU, to look through a hundred thousand objects that stay.
 """
 
 import gc
+import importlib
+import os
+from contextlib import suppress
+from typing import Any
 
 import confluent_kafka
 import msgspec
@@ -23,6 +27,22 @@ from pyspark.daemon import manager
 
 __all__ = ["confluent_kafka", "msgspec", "pandas", "pyarrow", "pyspark"]
 
+TAKEN_FROM = "WORKBOOK_TAKEN_FROM"
+"""Names the link to the folder of the process that has taken a warm Spark, see ``spare``."""
+
+
+def work(*streams: Any) -> None:
+    """Work as PySpark's worker does, in the folder of the process that works with Spark now."""
+    with suppress(OSError):  # nobody has taken it yet, or that folder is gone
+        os.chdir(os.environ[TAKEN_FROM])
+    importlib.invalidate_caches()  # when the imports above looked there, the folder wasn't known
+    working(*streams)
+
+
+working = pyspark.worker.main
+
 if __name__ == "__main__":
+    if TAKEN_FROM in os.environ:
+        pyspark.worker.main = work
     gc.freeze()
     manager()

@@ -106,14 +106,21 @@ def memory() -> Iterator[Finding]:
 def spark_memory() -> Iterator[Finding]:
     """Check that ``SPARK_DRIVER_MEMORY`` is a size that Java reads, and that fits this machine."""
     asked, has = os.environ.get("SPARK_DRIVER_MEMORY") or "2g", psutil.virtual_memory().total
-    size = re.fullmatch(r"([0-9]{1,18})([kmgt]?)", asked.lower())
-    if not size or not 2**29 <= int(size[1]) * 1024 ** " kmgt".index(size[2] or " ") <= has:
+    if not 2**29 <= (heap_bytes(asked) or 0) <= has:
         raise SparkFailed(
             f"SPARK_DRIVER_MEMORY is {asked!r}, but Spark needs a whole number with k, m, g or t, "
             f"from 512m to what this machine has ({has / 2**30:.1f} GiB); a number alone means "
             "bytes. Set it to a size like 2g, or unset it."
         )
-    yield Finding("Spark memory", "ok", f"{asked}, by SPARK_DRIVER_MEMORY")
+    spare = (client.status(ANSWER_WITHIN) or {}).get("spare")
+    kept = f"; the lab's spare Spark is {spare}" if spare else ""
+    yield Finding("Spark memory", "ok", f"{asked}, by SPARK_DRIVER_MEMORY{kept}")
+
+
+def heap_bytes(size: str) -> int | None:
+    """Return the bytes of a size as Java reads it; None if it doesn't."""
+    parts = re.fullmatch(r"([0-9]{1,18})([kmgt]?)", size.lower())
+    return int(parts[1]) * 1024 ** " kmgt".index(parts[2] or " ") if parts else None
 
 
 def disk() -> Iterator[Finding]:

@@ -71,11 +71,19 @@ def finish(name: str, command: list[str], log: Path, **how: Any) -> None:
 
 
 def family(process: psutil.Process | int) -> list[psutil.Process]:
-    """Return a process, if it lives, and all its descendants."""
+    """Return a process, if it lives, all its descendants, and the warm Sparks they have taken."""
     with suppress(psutil.Error):
         root = psutil.Process(process) if isinstance(process, int) else process
-        return [root, *root.children(recursive=True)]
+        members = [root, *root.children(recursive=True)]
+        lab = folders.run_dir()
+        keepers = [keeper for member in members for keeper in _noted(lab, taken(member.pid))]
+        return [*members, *(p for keeper in keepers for p in family(keeper))]
     return []
+
+
+def taken(pid: int) -> str:
+    """Name the file of the run folder with the keepers of the Sparks that a process has taken."""
+    return f"taken-{pid}"
 
 
 def has_port(pid: int, port: int) -> bool:
@@ -133,9 +141,9 @@ def failure(name: str, log: Path, *, ended: bool) -> ServerFailed:
 # --- what a lab has started -----------------------------------------------------------------------
 
 
-def note(folder: Path, process: psutil.Process) -> None:
+def note(folder: Path, process: psutil.Process, file: str = NOTES) -> None:
     """Write down in the run folder that the lab started, or took over, this process."""
-    with suppress(psutil.NoSuchProcess), (folder / NOTES).open("a") as notes:
+    with suppress(psutil.NoSuchProcess), (folder / file).open("a") as notes:
         notes.write(f"{process.pid} {process.create_time()}\n")
 
 
@@ -171,9 +179,9 @@ def clear() -> list[str]:
     return found
 
 
-def _noted(folder: Path) -> Iterator[psutil.Process]:
+def _noted(folder: Path, file: str = NOTES) -> Iterator[psutil.Process]:
     with suppress(FileNotFoundError):
-        for line in (folder / NOTES).read_text().splitlines():
+        for line in (folder / file).read_text().splitlines():
             with suppress(psutil.Error, ValueError):  # ended, or a line cut short
                 number, began = line.split()
                 process = psutil.Process(int(number))

@@ -24,7 +24,8 @@ import psutil
 
 from workbook.errors import ServerFailed, WorkbookError
 from workbook.stack import cassandra, folders, kafka, postgres, registry, server
-from workbook.stack.process import end_tree, note, spawn, sweep
+from workbook.stack.process import end_tree, note, spawn, sweep, taken
+from workbook.stack.spares import OFFER, Spare, Spares
 
 GRACE = float(os.environ.get("WORKBOOK_GRACE_S", "3"))
 """Seconds without a user before the servers end: enough for a kernel to restart."""
@@ -40,7 +41,7 @@ LONGEST_REQUEST = 2**26
 
 @dataclass(eq=False)
 class User:
-    """A user of the lab: its connection and the servers it owns."""
+    """A user of the lab: its connection, the servers it owns, the warm Sparks it has taken."""
 
     requests: asyncio.StreamReader
     replies: asyncio.StreamWriter
@@ -48,6 +49,7 @@ class User:
     pid: int = 0
     role: str = "?"
     owned: set[psutil.Process] = field(default_factory=set)
+    sparks: list[Spare] = field(default_factory=list)
     scratch: Path | None = None
 
     def say(self, **message: Any) -> None:
@@ -64,6 +66,7 @@ class Supervisor:
         self.servers: dict[str, server.Server] = {}
         self.stopped: set[str] = set()
         self.starting = {name: asyncio.Lock() for name in SERVERS}
+        self.spares = Spares(folder)
         self.pinned = False
         self.ended = asyncio.Event()
         self.idle: asyncio.TimerHandle | None = None
@@ -90,7 +93,7 @@ class Supervisor:
         for task in serving:
             task.cancel()
         await asyncio.gather(*serving, return_exceptions=True)
-        await asyncio.gather(*map(self._end, self.servers))
+        await asyncio.gather(self.spares.end(), *map(self._end, self.servers))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         user = User(reader, writer)
@@ -119,7 +122,21 @@ class Supervisor:
 
     async def _end_owned(self, user: User) -> None:
         owned, user.owned = user.owned, set()
+        await self._put_back(user, clean=False)
         await asyncio.gather(*(asyncio.to_thread(end_tree, process) for process in owned))
+
+    async def _put_back(self, user: User, clean: bool) -> None:
+        sparks, user.sparks = user.sparks, []
+        await asyncio.gather(*(self.spares.put_back(spark, clean) for spark in sparks))
+        (self.folder / taken(user.pid)).unlink(missing_ok=True)
+
+    def _take(self, user: User, request: dict[str, Any]) -> Any:
+        spark = self.spares.take(request["fit"], request["memory"])
+        if not isinstance(spark, Spare):
+            return spark
+        user.sparks.append(spark)
+        note(self.folder, spark.keeper, taken(user.pid))
+        return spark.says(OFFER)
 
     async def _end(self, name: str) -> None:
         process = self.servers[name].process
@@ -149,6 +166,14 @@ class Supervisor:
                     user.say(ok=self._spawn(user, request))
                 case "own":
                     self._own(user, request["pid"])
+                    user.say(ok=True)
+                case "keep a spare":
+                    self.spares.keep(request["env"], request["after"])
+                    user.say(ok=True)
+                case "take a spare":
+                    user.say(ok=self._take(user, request))
+                case "put back":
+                    await self._put_back(user, request["clean"])
                     user.say(ok=True)
                 case "scratch":
                     user.scratch = self.folder / f"user-{user.pid}"
@@ -245,6 +270,7 @@ class Supervisor:
             },
             "stopped": sorted(self.stopped),
             "pinned": self.pinned,
+            "spare": self.spares.state,
         }
 
 

@@ -1,0 +1,248 @@
+"""A Spark that is warm before anybody asks for it: the lab keeps one and hands it over alive.
+
+    python -m workbook.spark.spare FOLDER
+
+starts one, lets it answer a query of each kind, and writes into the folder how to reach it. Then
+the process becomes a ``sleep`` that holds Java's standard input: Java ends with it, and it ends
+with the lab. Whoever takes the Spark gets a session of its own in it. A Spark whose user ends
+without giving it back is killed.
+"""
+
+import hashlib
+import json
+import os
+import re
+import socket
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+from py4j.clientserver import ClientServer, JavaParameters, PythonParameters, PythonServer
+from py4j.java_gateway import JavaObject, quiet_shutdown
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+from pyspark.sql import SparkSession
+
+from workbook.spark import warm_up
+from workbook.spark.settings import settings, settle_environment
+from workbook.spark.worker_daemon import TAKEN_FROM
+from workbook.stack.client import lease, scratch_dir
+from workbook.stack.doctor import heap_bytes
+from workbook.stack.folders import write_whole
+from workbook.stack.java import find_java
+from workbook.stack.process import has_port
+from workbook.stack.spares import FIT, OFFER
+
+LONGEST_S = 60.0
+"""Seconds to wait for a Spark that starts."""
+
+YOUNG = "192m"
+"""What Java has for young objects: it touches all of it, and while it waits, nobody else has it."""
+
+ALIKE = ("SPARK_", "PYSPARK_", "JAVA_", "JDK_", "HADOOP_", "PYTHONPATH", "PYTHONHASHSEED")
+MAY_DIFFER = ("SPARK_DRIVER_MEMORY", "SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE")
+"""Variables that must be alike, by how they begin; and those among them that may differ."""
+
+
+class Java(psutil.Process):
+    """The Java of a Spark that was taken, as PySpark's gateway knows its own."""
+
+    def poll(self) -> int | None:
+        """Return None while it runs."""
+        return None if self.is_running() and self.status() != psutil.STATUS_ZOMBIE else 0
+
+
+def take() -> SparkSession | None:
+    """Take the lab's warm Spark; None if it has none like the one that would start here.
+
+    Waits for one that is just starting. Call ``settle_environment`` first.
+    """
+    alike = _fit()
+    if alike is None or SparkContext._gateway is not None:  # a Java of one's own goes on
+        return None
+    deadline, found = time.monotonic() + LONGEST_S, "wait"
+    while found == "wait" and time.monotonic() < deadline:
+        found = lease().ask("take a spare", **alike)
+        if found == "wait":
+            time.sleep(0.1)
+    if not isinstance(found, dict):
+        return None
+    try:
+        return _session(found)
+    except (Py4JError, OSError, psutil.Error):  # its Java has just died
+        SparkContext._gateway = SparkContext._jvm = None
+        lease().ask("put back", clean=False)
+        return None
+
+
+def _session(found: dict[str, Any]) -> SparkSession:
+    """Return a session of one's own in a Spark that runs."""
+    gateway = ClientServer(
+        java_parameters=JavaParameters(
+            port=found["port"], auth_token=found["secret"], auto_convert=True
+        ),
+        python_parameters=PythonParameters(port=0, eager_load=False),
+    )
+    gateway.proc = Java(found["java"])
+    adopt(gateway)
+    jvm: Any = gateway.jvm
+    first = jvm.org.apache.spark.sql.classic.SparkSession.getDefaultSession().get()
+    context = jvm.JavaSparkContext.fromSparkContext(first.sparkContext())
+    folder = Path(found["folder"])
+    (folder / "cwd.new").symlink_to(os.getcwd())
+    os.replace(folder / "cwd.new", folder / "cwd")
+    files = jvm.org.apache.hadoop.fs.FileSystem.getLocal(context.hadoopConfiguration())
+    files.setWorkingDirectory(jvm.org.apache.hadoop.fs.Path(os.getcwd()))
+    with suppress(FileExistsError):
+        (scratch_dir() / "spark.log").symlink_to(folder / "spark.log")
+    spark = SparkSession(SparkContext(gateway=gateway, jsc=context), first.newSession())
+    gateway.listeners = context.sc().listenerBus().listeners().size()
+    gateway.traces = traces(spark)
+    return spark
+
+
+def was_taken(spark: SparkSession) -> bool:
+    """Return True for a Spark that another process has started."""
+    gateway: Any = spark.sparkContext._gateway
+    return isinstance(gateway.proc, Java)
+
+
+def give_back(spark: SparkSession) -> None:
+    """Leave a Spark that was taken: the next process gets it if this one has left nothing in it."""
+    context: Any = spark.sparkContext
+    gateway, clean = context._gateway, False
+    with suppress(Py4JError, OSError, AttributeError):  # it was stopped, or has died
+        spark.catalog.clearCache()
+        _remove_listeners(context, gateway.listeners)
+        if traces(spark) == gateway.traces:
+            _leave_to_the_next(gateway)
+            _forget_objects(gateway)
+            clean = True
+    if context._jsc is not None:
+        context._accumulatorServer.shutdown()
+        context._jsc = None
+    gateway.shutdown_callback_server()
+    gateway._gateway_client.close()
+    lease().ask("put back", clean=clean)
+
+
+def _remove_listeners(context: Any, ours: int) -> None:
+    """Remove the listeners that came with our session and its queries, behind the first ones."""
+    bus = context._jsc.sc().listenerBus()
+    for listener in list(bus.listeners())[ours:]:
+        bus.removeListener(listener)
+
+
+def traces(spark: SparkSession) -> list[str]:
+    """Return what a process may leave in a Spark beside its own session, to compare."""
+    jvm: Any = spark._jvm
+    shared, context = spark._jsparkSession.sharedState(), spark._jsparkSession.sparkContext()
+    catalog = shared.externalCatalog()
+    found = [
+        shared.activeStreamingQueries().size(),
+        catalog.listDatabases().mkString(" "),
+        catalog.listTables("default").mkString(" "),
+        catalog.listFunctions("default", "*").mkString(" "),
+        shared.globalTempViewManager().listViewNames("*").mkString(" "),
+        shared.cacheManager().isEmpty(),
+        context.getPersistentRDDs().size(),
+        context.listFiles().mkString(" "),
+        context.listJars().mkString(" "),
+        context.getCheckpointDir().toString(),
+        context.conf().toDebugString(),
+        context.hadoopConfiguration().getValByRegex("^").toString(),
+        jvm.java.lang.System.getProperties().toString(),
+        jvm.org.apache.logging.log4j.LogManager.getRootLogger().getLevel().toString(),
+    ]
+    return [str(one) for one in found]
+
+
+def _forget_objects(gateway: Any) -> None:
+    """Let Java forget what this process holds of it, until Python would have collected it."""
+    held = JavaObject("GATEWAY_SERVER", gateway._gateway_client).getGateway().getBindings()
+    for name in set(re.findall(r"\bo[0-9]+\b", held.keySet().toString())) - {held._target_id}:
+        held.remove(name)
+
+
+def _leave_to_the_next(gateway: Any) -> None:
+    """Collect garbage, and end the Python workers: they know our folder and our modules."""
+    gateway.jvm.System.gc()
+    for daemon in psutil.Process(gateway.proc.pid).children():
+        for worker in daemon.children():
+            with suppress(psutil.Error):
+                worker.kill()
+
+
+def adopt(gateway: ClientServer) -> None:
+    """Make a gateway PySpark's own; it listens to its Java alone."""
+    gateway._create_callback_server = lambda _: _CallsOfItsJava(gateway)
+    SparkContext._ensure_initialized(gateway=gateway)
+
+
+class _CallsOfItsJava(PythonServer):
+    """Listens to its own Java alone: Py4J asks for no secret where Java calls Python.
+
+    Else another user of the machine could hand a micro-batch to ``foreachBatch``.
+    """
+
+    def __init__(self, gateway: ClientServer) -> None:
+        how = (gateway.java_parameters, gateway.python_parameters, gateway.gateway_property)
+        super().__init__(gateway._gateway_client, *how)
+        self.java = gateway.proc.pid
+
+    def _create_connection(self, caller: socket.socket, stream: Any) -> Any:
+        with suppress(OSError):  # the caller is gone already
+            if not has_port(self.java, caller.getpeername()[1]):
+                caller.shutdown(socket.SHUT_RDWR)
+        return super()._create_connection(caller, stream)
+
+    def shutdown(self) -> None:
+        """End the calls, too: to close one alone would wait for Java's next."""
+        for call in list(self.connections):
+            quiet_shutdown(call.socket)
+        super().shutdown()
+
+
+# --- the keeper -----------------------------------------------------------------------------------
+
+
+def _fit() -> dict[str, Any] | None:
+    """Return what must be alike in the keeper and in who takes its Spark, and the heap's bytes.
+
+    Returns None for a heap that Java can't have.
+    """
+    alike = settings(Path("/spare"), [])
+    memory = alike.pop("spark.driver.memory")
+    java = alike.pop("spark.driver.extraJavaOptions").split()
+    options = [option for option in java if not option.startswith('"-Xms')]
+    shell = {k: v for k, v in os.environ.items() if k.startswith(ALIKE) and k not in MAY_DIFFER}
+    print_of = json.dumps([alike, options, str(find_java().command), shell], sort_keys=True)
+    size = heap_bytes(memory)
+    return {"fit": hashlib.sha256(print_of.encode()).hexdigest(), "memory": size} if size else None
+
+
+def keep(folder: Path) -> None:
+    """Start a Spark, warm it up, say how to reach it, and become a ``sleep``."""
+    from workbook.spark import session
+
+    settle_environment()
+    write_whole(folder / FIT, json.dumps(_fit()))
+    link = str(folder / "cwd")
+    os.environ[TAKEN_FROM] = link
+    os.environ["PYTHONPATH"] += os.pathsep + link
+    spark = session.start(folder, "warm", [f"-Xmn{YOUNG}"], apart=False)
+    warm_up.run_all(spark.newSession())
+    gateway: Any = spark.sparkContext._gateway
+    _leave_to_the_next(gateway)
+    own, java = gateway.gateway_parameters, gateway.proc
+    offer = {"port": own.port, "secret": own.auth_token, "java": java.pid, "folder": str(folder)}
+    write_whole(folder / OFFER, json.dumps(offer))
+    os.set_inheritable(java.stdin.fileno(), True)
+    os.execvp("sleep", ["sleep", str(2**31 - 1)])
+
+
+if __name__ == "__main__":
+    keep(Path(sys.argv[1]))
