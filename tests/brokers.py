@@ -1,4 +1,4 @@
-"""Brokers that are not the lab's: a real one that wants a login, and false ones."""
+"""Brokers that are not the lab's, real and false; and what tests write to any of them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import (
-    AclBinding,
-    AclOperation,
-    AclPermissionType,
-    AdminClient,
-    ResourcePatternType,
-    ResourceType,
-)
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
 from labs import DEADLINE, until
 
+from workbook.kafka.producer import SETTINGS as SENDS
 from workbook.stack import jars, kafka, ports
 from workbook.stack.java import find_java
 
@@ -29,25 +24,6 @@ def free_port() -> int:
     """A port on which nobody listens now."""
     with socket.create_server((ports.LOOPBACK, 0)) as probe:
         return int(probe.getsockname()[1])
-
-
-SCRAM = """\
-listeners=SASL_PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=SASL_PLAINTEXT://127.0.0.1:{port}
-inter.broker.listener.name=SASL_PLAINTEXT
-sasl.mechanism.inter.broker.protocol=SCRAM-SHA-256
-sasl.enabled.mechanisms=SCRAM-SHA-256
-listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config=\
-org.apache.kafka.common.security.scram.ScramLoginModule required \
-username="admin" password="right";
-listener.security.protocol.map=CONTROLLER:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT
-authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
-super.users=User:admin;User:ANONYMOUS
-"""
-"""A broker as a company has it: a login, and nobody may do what no rule allows him."""
-
-USERS = {"admin": "right", "reader": "reads", "watcher": "watches", "stranger": "nothing"}
-"""Users of ``broker_with_scram`` and their passwords."""
 
 
 def answers(port: int) -> bool:
@@ -117,58 +93,18 @@ class OwnBroker:
         self.kill()
 
 
-@contextmanager
-def broker_with_scram(folder: Path) -> Iterator[tuple[str, dict[str, dict[str, str]]]]:
-    """A real broker with rules; yields its address, and each user's settings for Kafka's clients.
-
-    ``reader`` may describe all topics and read __consumer_offsets, ``watcher`` describe all
-    topics, ``stranger`` nothing, ``admin`` everything. No rule names a group.
-    """
-    with OwnBroker(folder, kafka.SETTINGS + SCRAM, USERS) as broker:
-        configs = {user: login(broker.bootstrap, user) for user in USERS}
-        rules = [
-            allowed("reader", AclOperation.READ, "__consumer_offsets"),
-            *(allowed(user, AclOperation.DESCRIBE, "*") for user in ("reader", "watcher")),
-        ]
-        admin = AdminClient(configs["admin"])
-        for done in admin.create_acls(rules).values():
-            done.result(DEADLINE)
-        yield broker.bootstrap, configs
-
-
-def sees(config: Mapping[str, str], *topics: str) -> bool:
-    """Whether a user's rules already hold: he sees these topics."""
-    listed = AdminClient({**config, "log_level": 0}).list_topics(timeout=30)
-    return {*topics} <= {*listed.topics}
-
-
-def login(address: str, user: str) -> dict[str, str]:
-    """A user's settings for Kafka's clients."""
-    return {
-        "bootstrap.servers": address,
-        "security.protocol": "SASL_PLAINTEXT",
-        "sasl.mechanism": "SCRAM-SHA-256",
-        "sasl.username": user,
-        "sasl.password": USERS[user],
-    }
-
-
-def allowed(user: str, what: AclOperation, topic: str) -> AclBinding:
-    """The rule that a user may do this with a topic; ``*`` stands for all of them."""
-    place = (ResourceType.TOPIC, topic, ResourcePatternType.LITERAL)
-    return AclBinding(*place, f"User:{user}", "*", what, AclPermissionType.ALLOW)
-
-
 _LOADING = (KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
 
 
-def commit(config: Mapping[str, str], group: str, topic: str, offset: int) -> None:
-    """Commit an offset of partition 0, once the group's coordinator has loaded."""
+def commit(
+    config: Mapping[str, str], group: str, topic: str, offset: int, partition: int = 0
+) -> None:
+    """Commit an offset, once the group's coordinator has loaded."""
     member = Consumer({**config, "group.id": group, "enable.auto.commit": False})
 
     def done() -> bool:
         try:
-            member.commit(offsets=[TopicPartition(topic, 0, offset)], asynchronous=False)
+            member.commit(offsets=[TopicPartition(topic, partition, offset)], asynchronous=False)
         except KafkaException as failure:
             if failure.args[0].code() not in _LOADING:
                 raise
@@ -200,3 +136,30 @@ def false_broker(answer: Callable[[bytes], bytes]) -> Iterator[str]:
         threading.Thread(target=serve, daemon=True).start()
         yield f"127.0.0.1:{listener.getsockname()[1]}"
         listener.shutdown(socket.SHUT_RDWR)
+
+
+def message(value: bytes | None, partition: int = 0, offset: int = 0, timestamp: int = 0) -> Any:
+    """A record of ``clicks`` without a key, as a consumer hands it out."""
+    said = {"key": None, "value": value, "topic": "clicks", "partition": partition}
+    said |= {"offset": offset, "timestamp": (1, timestamp)}
+    return SimpleNamespace(**{name: lambda it=it: it for name, it in said.items()})
+
+
+def produce(config: Mapping[str, str], topic: str, *records: tuple[Any, ...]) -> None:
+    """Send records: each a value, and if need be its key, partition and timestamp (ms)."""
+    refused = list[KafkaError]()
+    producer = Producer({**SENDS, **config})
+    for value, *more in records:
+        key, partition, at = (*more, *(None, -1, 0)[len(more) :])
+        producer.produce(
+            *(topic, value, key, partition), timestamp=at,
+            on_delivery=lambda error, _: error and refused.append(error),
+        )  # fmt: skip
+        producer.poll(0)
+    assert (producer.flush(60), refused) == (0, [])
+
+
+def delete_before(config: Mapping[str, str], topic: str, offset: int, partition: int = 0) -> None:
+    """Delete a partition's records before an offset, as its retention does."""
+    place, admin = TopicPartition(topic, partition, offset), AdminClient(dict(config))
+    admin.delete_records([place])[place].result(30)

@@ -1,6 +1,8 @@
 """One lab of its own for the whole test run: a real broker and a real Spark."""
 
 import os
+import secrets
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -21,9 +23,11 @@ with suppress(OSError):  # somebody has it already
     _registrys_usual_port.bind(("127.0.0.1", 8081))
     _registrys_usual_port.listen()
 
+import psycopg
 from labs import OwnLab, own_lab
 from secured import Secured, secured_broker
 
+from workbook.cli.console import ENDINGS
 from workbook.kafka.broker import Broker
 from workbook.stack import jars
 from workbook.stack.addresses import kafka
@@ -75,6 +79,26 @@ def url() -> str:
     from workbook.stack.addresses import database
 
     return database("tests")
+
+
+@pytest.fixture
+def schema(url: str) -> Iterator[str]:
+    """A schema of this test, and none when it has ended."""
+    name = f"test_{secrets.token_hex(4)}"
+    with psycopg.connect(url) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+    yield name
+    with psycopg.connect(url) as connection:  # another one: a test may cut all that are open
+        connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+@pytest.fixture
+def signals_as_before() -> Iterator[None]:
+    """For a test that calls a command, which hears signals."""
+    before = {number: signal.getsignal(number) for number in ENDINGS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

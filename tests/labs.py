@@ -65,6 +65,12 @@ class OwnLab:
             start_new_session=True,
         )
 
+    def workbook(self, *words: str) -> tuple[int, str]:
+        """Run the command to its end; return its exit code and what it said."""
+        process = self.start("-m", "workbook", *words)
+        said, _ = process.communicate(timeout=180)
+        return process.returncode, said
+
     def processes(self) -> list[psutil.Process]:
         """Every living process that carries the lab's name in its environment, and its children.
 

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from confluent_kafka import TopicPartition
-from confluent_kafka.admin import AdminClient
+from brokers import delete_before
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
@@ -49,9 +48,7 @@ class Queries:
 
     def delete_before(self, offset: int) -> None:
         """Delete the first topic's records before an offset of partition 0."""
-        where = TopicPartition(self.topics[0], 0, offset)
-        admin = AdminClient(self.broker.client_config())  # held: else no answer ever comes
-        admin.delete_records([where])[where].result(30)
+        delete_before(self.broker.client_config(), self.topics[0], offset)
 
     def close(self) -> None:
         for end in self.ends:

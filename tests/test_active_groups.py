@@ -99,9 +99,7 @@ def test_it_equals_the_admin_client_s_answer(broker: Broker, table: Table) -> No
     assert found.observed > 100
 
 
-def test_a_group_whose_newest_commit_goes_is_corrected_in_its_windows(
-    broker: Broker, table: Table
-) -> None:
+def test_a_group_whose_newest_commit_goes_is_corrected_in_its_windows(broker, table) -> None:
     """Its other commit is older than what stood in the window before."""
     group, config = "corrected", broker.client_config()
     for name in ("early", "late"):
@@ -125,9 +123,7 @@ def read(row: dict[str, Any] | None) -> list[str]:
     return [each["topic"].rpartition(".")[2] for each in row["offsets"]] if row else []
 
 
-def test_records_that_nobody_can_read_are_counted_and_left_out(
-    spark: SparkSession, broker: Broker, tmp_path: Path
-) -> None:
+def test_records_that_nobody_can_read_are_counted_and_left_out(spark, broker, tmp_path) -> None:
     copy = Topic("offsets-with-bad-ones", 2)
     broker.create(copy)
     with DeliveringProducer(broker.client_config(), copy.name) as producer:

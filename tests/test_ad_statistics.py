@@ -9,13 +9,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 from ad_runs import Run
-from confluent_kafka import TopicPartition
+from brokers import delete_before
 from labs import until
 from pyspark.sql import SparkSession
 
 from workbook.errors import CannotGoOn
 from workbook.kafka.broker import Broker
-from workbook.kafka.require import admin
 from workbook.pipelines import ad_statistics
 from workbook.sinks.counts_table import CountsTable
 from workbook.sinks.viewers import sketch_of
@@ -282,8 +281,7 @@ def test_of_two_runs_the_later_goes_on(run) -> None:
     first, second = session.checkpoint("one"), session.checkpoint("two")
     running = system.start(first)
     running.process_all()
-    place, client = TopicPartition(system.topic.name, 0, 1), admin(system.config)
-    client.delete_records([place])[place].result(30)  # its retention has passed
+    delete_before(system.config, system.topic.name, 1)  # its retention has passed
     with system.start(second) as later:
         later.process_all()
         send_replicated(system.config, system.topic.name, [(b"", NOW)])

@@ -2,22 +2,18 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from brokers import commit
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewPartitions
 from labs import until
-from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows
 from source_queries import Queries
 
 from workbook.errors import RecordsLost
-from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
 from workbook.sources.assigned import (
     PER_TASK,
@@ -30,9 +26,7 @@ from workbook.sources.assigned import (
 )
 from workbook.sources.bounds import begins_of
 from workbook.sources.clamped import ClampedKafka
-from workbook.sources.kafka import assigned_stream
 from workbook.spark.progress import _offsets
-from workbook.topics import CONSUMER_OFFSETS, Topic
 
 ALL = ReadAllAvailable()
 
@@ -66,9 +60,7 @@ class Assigned(Queries):
 
 
 @pytest.fixture
-def assigned(
-    spark: SparkSession, broker: Broker, topic: Callable[..., Topic], tmp_path: Path
-) -> Iterator[Assigned]:
+def assigned(spark, broker, topic, tmp_path) -> Iterator[Assigned]:
     register(spark)
     made = Assigned(spark, broker, [topic("clicks", partitions=3).name], tmp_path)
     yield made
@@ -90,9 +82,7 @@ def test_a_restart_goes_on_where_it_was(assigned: Assigned) -> None:
     assert _offsets(progress, "latestOffset")[assigned.name, 1] == 1
 
 
-def test_a_partition_that_is_added_while_it_runs_is_read_from_its_first_record(
-    assigned: Assigned,
-) -> None:
+def test_a_partition_that_is_added_while_it_runs_is_read_from_its_first_record(assigned) -> None:
     assigned.write("a")
     query = assigned.start(assigned.rows())
     assert assigned.read(query) == ["a"]
@@ -118,9 +108,7 @@ def _plan(
 
 
 @pytest.mark.parametrize(("starting", "read"), [("latest", {0: 1}), ("earliest", {0: 2})])
-def test_where_it_begins_is_kept_before_a_record_is_read(
-    assigned: Assigned, starting: str, read: dict[int, int]
-) -> None:
+def test_where_it_begins_is_kept_before_a_record_is_read(assigned, starting, read) -> None:
     """Spark asks for it anew, if the first micro-batch has failed."""
     assigned.write("a")
     reader = assigned.reader(startingOffsets=starting)
@@ -194,24 +182,6 @@ def test_an_open_transaction_hides_records_and_an_aborted_one_has_none(assigned:
 
 
 # --- the topic of the groups ------------------------------------------------------------------
-
-
-def test_consumer_offsets_are_read_and_no_group_is_left_by_it(assigned: Assigned) -> None:
-    config, name = assigned.broker.client_config(), assigned.name
-    commit(config, f"app-{name}", name, 17)
-    rows = assigned_stream(assigned.spark, assigned.broker, CONSUMER_OFFSETS)
-    query = assigned.start(rows.where("value IS NOT NULL"))
-
-    def seen() -> bool:
-        query.processAllAvailable()
-        keys = [row.key for batch in assigned.batches for row in batch]
-        return any(f"app-{name}".encode() in key for key in keys)
-
-    until(seen, "the commit of the group")
-    admin = AdminClient(config)
-    groups = {group.group_id for group in admin.list_consumer_groups().result().valid}
-    assert f"app-{name}" in groups
-    assert not {"kafka-assigned", "kafka-clamped"} & groups
 
 
 CLAMPED = {"subscribe": "t,u", "maxLead": "10 seconds"}

@@ -15,10 +15,10 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from brokers import produce
 
 from workbook.errors import Rejected
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import read_dead_letters
 from workbook.sources import ad_actions
 from workbook.sources.records import CLICKS, POSITIONS, VISITS, Format, _read
@@ -199,17 +199,18 @@ def test_each_bad_record_is_a_dead_letter_with_its_reason(stream, broker, spark,
     expected = [None] * len(table.good) + [str(reason) for *_, reason in table.bad]
     assert [judged(table.form, record)[1] for record in records] == expected
     config = broker.client_config()
-    with DeliveringProducer(config, made.name) as producer:
-        for key, value in records:
-            producer.produce(value, key, 0, timestamp=AHEAD if key == b"ahead" else NOW)
+    arrivals = [AHEAD if key == b"ahead" else NOW for key, _ in records]
+    sent = zip(records, arrivals, strict=True)
+    produce(config, made.name, *((value, key, 0, at) for (key, value), at in sent))
     letters = DeadLetters(config, made.dead_letters.name)
     raw = spark.read.format("kafka").options(**broker.spark_options(), subscribe=made.name).load()
     rows = table.form.parse(raw, letters, ("offset", "reason"))
     assert dict(rows.collect()) == dict(enumerate(expected))
     kept = read_dead_letters(config, made.dead_letters.name)
-    found = {row.offset: (row.key, row.value, row.reason) for row in kept.itertuples()}
+    assert {*kept["topic"]} == {made.name}
+    found = {row.offset: (row.key, row.value, row.reason, row.arrival) for row in kept.itertuples()}
     bad = range(len(table.good), len(records))
-    assert found == {n: (*records[n], expected[n]) for n in bad}
+    assert found == {n: (*records[n], expected[n], arrivals[n]) for n in bad}
 
 
 # --- the fast way and the rules ---------------------------------------------------------------
@@ -337,29 +338,6 @@ def test_the_clicks_in_data_have_their_reasons() -> None:
         except Rejected as why:
             reason = str(why.reason)
         assert reason == record["reason"], record
-
-
-def test_the_fixed_records_tell_the_whole_story() -> None:
-    table: dict[str, dict] = {}
-    seen = set()
-    for offset, record in enumerate(lines("positions.jsonl")):
-        assert record.keys() == {"offset", "key", "value"}
-        assert record["offset"] == offset
-        before = table.get(record["key"])
-        value = record["value"]
-        read = Position.from_record(record["key"].encode(), value and value.encode())
-        assert (read and read.to_json().decode()) == value
-        now = value and json.loads(value)
-        if now is None:
-            seen.add("closed")
-        elif before is None:
-            seen.add("opened")
-        else:
-            seen.add("moved" if before["client"] != now["client"] else "updated")
-        seen.add((now or {}).get("exchange"))
-        table[record["key"]] = now
-    assert seen >= {"opened", "updated", "moved", "closed", "LSE", "NASDAQ"}
-    assert len(table) == 5
 
 
 def test_a_day_begins_at_midnight_in_oslo_also_without_the_zones_of_the_system() -> None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -30,9 +31,7 @@ def test_no_benchmark_is_forgotten() -> None:
     assert found == {words.split()[0] for words in TINY}
 
 
-def test_the_table_compares_ours_with_the_best_peer_in_pairs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_table_compares_ours_with_the_best_peer_in_pairs(monkeypatch) -> None:
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     from harness import Comparison, Cost, Program, Run, rows
 
@@ -58,3 +57,18 @@ def test_a_benchmark_runs_to_its_end(words: str, tmp_path: Path) -> None:
     command = [sys.executable, BENCHMARKS / f"{name}.py", *options]
     ran = subprocess.run(command, text=True, capture_output=True)
     assert ran.returncode == 0, ran.stderr[-2000:]
+
+
+# --- a soak -----------------------------------------------------------------------------------
+
+
+def test_growth_is_told_from_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
+    from soak import growth
+
+    at, noise = np.arange(120), 15 * np.sin(np.arange(120) * 7.0)
+    grow = [380 + at // 5, 900 + 1.5 * at + noise]
+    warm_up, step = 900 + np.minimum(at, 50) * 5 + noise, 900 + 60 * (at > 95) + noise
+    bounded = [900 + 3 * noise, warm_up, step, 100 + at % 20, 1000 + at / 10]
+    found = [growth([*zip(at / 120, of, strict=True)]) > 0 for of in (*grow, *bounded)]
+    assert found == [True] * len(grow) + [False] * len(bounded)

@@ -36,9 +36,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("name", READ)
-def test_a_page_fits_and_axe_core_finds_nothing_serious(
-    site: Path, browser: Any, name: str, width: int
-) -> None:
+def test_a_page_fits_and_axe_core_finds_nothing_serious(site, browser, name, width) -> None:
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto((site / name).as_uri(), wait_until="load")
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -22,9 +22,7 @@ def named(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Broker:
     return kafka()
 
 
-def test_what_deletes_refuses_on_a_broker_that_the_lab_did_not_start(
-    broker: Broker, named: Broker
-) -> None:
+def test_what_deletes_refuses_on_a_broker_that_the_lab_did_not_start(broker, named) -> None:
     topic = new_topic("clicks", "test-broker")
     named.create(topic)
     with pytest.raises(NotOurServer, match="Will not delete topics on 127"):
@@ -32,9 +30,7 @@ def test_what_deletes_refuses_on_a_broker_that_the_lab_did_not_start(
     broker.delete([topic.name])
 
 
-def test_a_new_topic_is_there_once_its_partitions_answer(
-    broker: Broker, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_topic_is_there_once_its_partitions_answer(broker, monkeypatch) -> None:
     asked: list[int] = []
     ask = AdminClient.list_offsets
 

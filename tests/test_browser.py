@@ -156,9 +156,7 @@ def open_with(page: Any, lab: tuple[OwnLab, str], name: str, *texts: str) -> Pat
     return file
 
 
-def test_a_cell_run_again_ends_its_view_and_a_saved_notebook_shows_its_buttons(
-    lab: tuple[OwnLab, str], page: Any
-) -> None:
+def test_a_cell_run_again_ends_its_view_and_a_saved_notebook_shows_its_buttons(lab, page) -> None:
     address = lab[1]
     file = open_with(page, lab, "saved", IMPORTS, BUTTONS)
     run_up_to(page, "Press me")
@@ -208,9 +206,7 @@ PICTURES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chapter", PICTURES)
-def test_each_picture_stands_in_its_chapter(
-    lab: tuple[OwnLab, str], page: Any, chapter: str
-) -> None:
+def test_each_picture_stands_in_its_chapter(lab, page, chapter) -> None:
     page.set_viewport_size({"width": 1280, "height": 900})
     open_chapter(page, lab[1], chapter)
     close = nbformat.read(Path(lab[0].env["WORKBOOK_NOTEBOOKS"]) / f"{chapter}.ipynb", 4).cells
@@ -256,9 +252,7 @@ Rewind(lambda n: clocks(polled, 5, until=n), [(f"after {n} records", n) for n in
 """
 
 
-def test_buttons_and_a_slider_keep_the_current_cell_and_survive_a_reload(
-    lab: tuple[OwnLab, str], page: Any
-) -> None:
+def test_buttons_and_a_slider_keep_the_current_cell_and_survive_a_reload(lab, page) -> None:
     file = open_with(page, lab, "pressed", IMPORTS + SETUP, PRESSED, SLIDER, "far_below = 2")
     run_up_to(page, "Rewind(lambda")
     find_cell(page, "far_below").locator(".jp-InputArea-editor").first.click()

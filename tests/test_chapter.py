@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
+from signal import SIGSTOP
 from typing import Any
 
 import pytest
@@ -49,9 +49,7 @@ def test_waiting_in_vain_raises_what_ended_a_loop(chapter: Chapter) -> None:
         chapter.wait(lambda: 0, "the loop", seconds=0.5)
 
 
-def test_a_program_that_fails_ends_the_wait_with_its_last_words(
-    chapter: Chapter, tmp_path: Path
-) -> None:
+def test_a_program_that_fails_ends_the_wait_with_its_last_words(chapter, tmp_path) -> None:
     chapter.program(f"{tmp_path}/log", "run", "ad_statistics", "--nonsense")
     with pytest.raises(QueryFailed, match=r"(?s)Start it again in its cell.*--nonsense"):
         chapter.wait(lambda: 0, "messages")
@@ -103,9 +101,7 @@ def test_a_recall_question_says_what_is_wrong_with_a_choice() -> None:
     assert said.value.startswith("✗ It&#x27;s not there.")
 
 
-def test_a_prediction_is_kept_when_its_cell_runs_again(
-    chapter: Chapter, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_prediction_is_kept_when_its_cell_runs_again(chapter, monkeypatch) -> None:
     cell: list[str | None] = ["one"]
     monkeypatch.setattr("workbook.classroom.chapter.running_cell", lambda: cell[0])
     guess = chapter.predict("How many?", 1, 2)
@@ -136,3 +132,25 @@ def test_spark_starts_in_the_background_and_ends_with_the_chapter(broker: Any) -
     )
     assert ran.returncode == 0, ran.stderr
     assert "Spark is starting" in ran.stdout
+
+
+# --- programs beside a notebook ---------------------------------------------------------------
+
+
+def test_a_program_ends_with_the_chapter_or_the_next_one_of_its_log(broker, tmp_path) -> None:
+    chapter, log = Chapter("41_test"), tmp_path / "help.log"
+    paused = chapter.program(str(log), "--help")
+    paused.send_signal(SIGSTOP)
+    assert chapter.program(str(log), "--help").wait(60) == 0
+    assert paused.poll() is not None
+    assert "usage" in log.read_text()
+    last = chapter.program(str(log), "--help")
+    last.send_signal(SIGSTOP)
+    with subprocess.Popen(["sleep", "600"]) as stranger:
+        ended = chapter.program(f"{log}.2", "--help")
+        ended.wait(60)
+        ended.pid = stranger.pid  # the number is given again
+        chapter.close()
+        assert stranger.poll() is None
+        stranger.kill()
+    assert last.poll() is not None

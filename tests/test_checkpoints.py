@@ -1,18 +1,21 @@
 """What a checkpoint was made for, and who has it: asked before Spark starts."""
 
+import os
 import signal
 import subprocess
 import sys
-from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
-from confluent_kafka import TopicPartition
-from confluent_kafka.admin import AdminClient
+from brokers import delete_before
+from feeds import Feed
 from labs import until
+from py4j.protocol import Py4JNetworkError
 from pyspark.errors import StreamingQueryException
+from pyspark.sql import SparkSession
 
 from workbook.cli import run
 from workbook.cli.screen import Writes
@@ -20,7 +23,9 @@ from workbook.errors import CannotGoOn
 from workbook.kafka.broker import Broker
 from workbook.kafka.require import ABSENT, topic_ids
 from workbook.spark import checkpoints
-from workbook.spark.checkpoints import hold, record, release, require
+from workbook.spark.checkpoints import checkpoint_files, hold, planned, record, release, require
+from workbook.spark.progress import Progress
+from workbook.spark.runner import Running
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.stream_producer import StreamProducer
 from workbook.systems import SYSTEMS
@@ -75,51 +80,27 @@ def test_a_checkpoint_that_does_not_say_what_it_was_made_for_is_refused(
         require(tmp_path, MADE_FOR)
 
 
-OPTIONS = {
-    "system": "page_views",
-    "source": "clicks",
-    "dead_letters": "letters",
-    "out": "metrics",
-    "lateness": None,
-    "with_events": False,
-}
+def test_run_refuses_other_options_before_spark_starts(broker, topic, tmp_path) -> None:
+    here, out = ["--in", topic("clicks").name, "--checkpoint", str(tmp_path)], topic("metrics").name
 
+    def prepare(system: str, *words: str) -> None:
+        run._prepare(broker, SYSTEMS[system], SYSTEMS[system].options([*here, *words]))
 
-@pytest.mark.parametrize(
-    ("other", "ids_now", "says"),
-    [
-        ({"lateness": "9 seconds"}, {}, "lateness: made for 5 seconds, came 9 seconds\nAsk"),
-        ({"out": None}, {}, "counts: made for the views of each second, came the views of each p"),
-        ({"system": "share_holders", "out": None}, {}, "system: made for page_views, came share"),
-        ({}, {"clicks": "bbb"}, r"reads: made for clicks \(a\), came clicks \(bbb\)\nAsk"),
-        ({"out": "m2"}, {}, r"writes: made for metrics \(c\), came m2 \(isn't there\)\nAsk"),
-    ],
-)
-def test_run_refuses_other_options_before_spark_starts(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    other: dict[str, Any],
-    ids_now: dict[str, str],
-    says: str,
-) -> None:
-    ids = {"clicks": "a", "metrics": "c"}
-    monkeypatch.setattr(
-        run,
-        "topic_ids",
-        lambda _, names, maybe=(): {name: ids.get(name, ABSENT) for name in (*names, *maybe)},
-    )
-    monkeypatch.setattr(run, "require_topic", lambda config, topic: 1)
-    monkeypatch.setattr("workbook.kafka.offsets.partition_offsets", lambda *asked: [])
-    monkeypatch.setattr(Broker, "create", lambda *topics: None)
-    nowhere = Broker("127.0.0.1:1", {})
-    options = Namespace(**OPTIONS, checkpoint=str(tmp_path))
-    run._prepare(nowhere, SYSTEMS["page_views"], options)
+    prepare("page_views", "--out", out)
     begin(tmp_path)
-    run._prepare(nowhere, SYSTEMS["page_views"], options)
-    ids |= ids_now
-    asked = Namespace(**{**vars(options), **other})
-    with pytest.raises(CannotGoOn, match=says):
-        run._prepare(nowhere, SYSTEMS[asked.system], asked)
+    prepare("page_views", "--out", out)
+    for system, words, says in (
+        ("page_views", f"--out {out} --lateness 9s", "lateness: made for 5 seconds, came 9 second"),
+        ("page_views", "", "counts: made for the views of each second, came the views of each p"),
+        ("share_holders", "", "system: made for page_views, came share"),
+        (
+            "page_views",
+            "--out m2",
+            r"writes: made for \S+ \(\S+\), came m2 \(isn't there\)\nAsk",
+        ),
+    ):
+        with pytest.raises(CannotGoOn, match=says):
+            prepare(system, *words.split())
     release(hold(tmp_path))
 
 
@@ -193,9 +174,7 @@ def test_a_topic_recreated_under_a_running_query_ends_it_before_a_wrong_count(
     assert topic_ids(config, [], ["nowhere"]) == {"nowhere": ABSENT}
 
 
-def test_a_cut_topic_is_not_counted_again_over_the_seconds_of_a_former_run(
-    broker: Broker, topic: Callable[..., Topic]
-) -> None:
+def test_a_cut_topic_is_not_counted_again_over_the_seconds_of_a_former_run(broker, topic) -> None:
     made, out, config = topic("clicks"), topic("metrics"), broker.client_config()
     system = SYSTEMS["page_views"]
     options = system.options(["--in", made.name, "--out", out.name])
@@ -203,10 +182,124 @@ def test_a_cut_topic_is_not_counted_again_over_the_seconds_of_a_former_run(
         with StreamProducer(config, name) as producer:
             producer.send_block(ClickStream(seed=1).block(0, 20))
     system.check_topics(broker, options)
-    admin = AdminClient(config)
-    [gone] = admin.delete_records([TopicPartition(made.name, 0, 5)]).values()
-    gone.result(30)
+    delete_before(config, made.name, 5)
     with pytest.raises(CannotGoOn, match="are gone, so counts would get smaller"):
         system.check_topics(broker, options)
     options.out = f"{out.name}.new"
     system.check_topics(broker, options)
+
+
+# --- a checkpoint's files, as Spark names them ------------------------------------------------
+
+
+PLAN = 'v1\n{"batchWatermarkMs":0,"conf":{}}\n{"clicks":{"0":%d}}'
+
+
+def write(path: Path, at: float, text: str = "") -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    os.utime(path, (at, at))
+
+
+def test_each_kind_has_its_micro_batch_and_time(tmp_path: Path) -> None:
+    write(tmp_path / "offsets/7", 10)
+    write(tmp_path / "state/0/0/8.delta", 11)
+    write(tmp_path / "state/0/1/8.changelog", 12)
+    write(tmp_path / "state/1/left-keyToNumValues/0/8_5f0c.changelog", 13)
+    write(tmp_path / "commits/7", 14)
+    assert sorted(checkpoint_files(tmp_path)) == [
+        ("commits", 7, 14.0), ("offsets", 7, 10.0),
+        ("state", 7, 11.0), ("state", 7, 12.0), ("state", 7, 13.0),
+    ]  # fmt: skip
+
+
+def test_what_is_no_file_of_a_micro_batch_is_left_out(tmp_path: Path) -> None:
+    """A snapshot beside its changelog neither: a thread of its own makes it, at any time."""
+    for name in (
+        "offsets/.7.crc", "offsets/7.compact", "metadata", "sources/0/0", "state/0/_metadata/v2/0",
+        "state/0/_stateSchema/default/0_aea1", "state/0/0/.8.delta.crc", "state/0/0/8.snapshot",
+        "state/0/1/SSTs/000008-153d.sst",
+    ):  # fmt: skip
+        write(tmp_path / name, 1)
+    assert checkpoint_files(tmp_path) == []
+    assert checkpoint_files(tmp_path / "there is none") == []
+    write(tmp_path / "state/0/0/8.changelog", 1)
+    write(tmp_path / "state/0/0/8.zip", 99)
+    write(tmp_path / "state/0/0/9.zip", 2)
+    assert sorted(checkpoint_files(tmp_path)) == [("state", 7, 1.0), ("state", 8, 2.0)]
+
+
+def test_up_to_which_offset_each_micro_batch_reads(tmp_path: Path) -> None:
+    write(tmp_path / "offsets/0", 1, PLAN % 100)
+    write(tmp_path / "offsets/1", 1, PLAN % 200)
+    write(tmp_path / "offsets/2", 1, "v1\n{}\n" + '{"other":{"0":5}}\n{"clicks":{"0":300}}')
+    write(tmp_path / "offsets/3", 1, "v1\n{}\n" + '{"clicks":{"0":300,"1":5}}')
+    write(tmp_path / "offsets/4", 1, "v1\n{half")
+    write(tmp_path / "offsets/5", 1)
+    clamped = '{"offsets":{"clicks":{"0":400}},"tops":{}}'
+    write(tmp_path / "offsets/6", 1, "v1\n{}\n" + clamped)
+    assert planned(tmp_path, "clicks") == {0: 100, 1: 200, 2: 300, 6: 400}
+    assert planned(tmp_path, "others") == {}
+    assert planned(tmp_path / "there is none", "clicks") == {}
+
+
+# --- a query that has ended, or whose Spark has -----------------------------------------------
+
+
+class Gone:
+    """A query whose Java process has ended."""
+
+    id = "1"
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def stop(self) -> None:
+        raise self.error
+
+    @property
+    def isActive(self) -> bool:  # noqa: N802
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    "gone", [ConnectionRefusedError("refused"), Py4JNetworkError("Gateway is not connected.")]
+)
+def test_a_query_can_be_stopped_after_spark_has_ended(gone: Exception, tmp_path: Path) -> None:
+    spark: Any = None
+    running = Running(Gone(gone), spark, hold(tmp_path), Progress())  # type: ignore
+    assert not running.is_active
+    running.stop()
+
+
+def test_leaving_the_with_block_starts_no_query_again(tmp_path: Path) -> None:
+    query, spark, started = Mock(id="1", isActive=False), Mock(), list[str]()
+    running = Running(query, spark, hold(tmp_path), Progress())
+    running.progress.ended.set()
+    running.again = started.append  # type: ignore
+    with pytest.raises(ValueError, match="NewSchema"), running:
+        query.exception.return_value = ValueError("NewSchema")
+    assert started == []
+
+
+def test_a_query_goes_on_where_python_workers_did_not_start_in_time(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    attempts, fails = tmp_path / "attempts", tmp_path / "fails"
+    attempts.write_text("")
+
+    def late(frames: Iterator[Any]) -> Iterator[Any]:
+        with attempts.open("a") as file:
+            file.write("1")
+        if len(attempts.read_text()) <= int(fails.read_text()):
+            raise OSError("Python worker failed to connect back")  # as Spark says it
+        yield from frames
+
+    feed = Feed(spark, tmp_path, "word STRING, offset INT")
+    fails.write_text("2")
+    feed.start(lambda rows: rows.coalesce(1).mapInPandas(late, rows.schema))
+    assert feed.send({"word": "once"}) == [{"word": "once", "offset": 0}]
+    fails.write_text("99")
+    with pytest.raises(StreamingQueryException, match="failed to connect back"):
+        feed.send({"word": "never"})
+    feed.stop()

@@ -31,7 +31,7 @@ problem = frame_exercise(
 )  # fmt: skip
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def check(spark):
     """The problem's check, with a session that is warm."""
     problem.check(views, spark=spark)
@@ -86,10 +86,6 @@ def raises_on_a_worker(clicks):
 
 def sorted_first(clicks):
     return views(clicks).orderBy("name")
-
-
-def counted_twice(clicks):
-    return views(views(clicks).select("name", F.lit("Page").alias("kind")))
 
 
 BROKEN = [

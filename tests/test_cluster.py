@@ -16,7 +16,6 @@ from clusters import Cluster, cluster, environment, unfit
 from labs import end, until, workbook
 
 from workbook.errors import CannotGoOn
-from workbook.kafka.broker import Broker
 from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
 from workbook.spark.cluster import settings
 from workbook.spark.runner import start_query
@@ -51,9 +50,7 @@ def test_the_package_is_shipped_and_no_path_with_it(tmp_path: Path) -> None:
     assert said.strip() == str(archive / "workbook" / "sinks" / "topics.py")
 
 
-def test_a_query_whose_checkpoint_executors_cannot_reach_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_query_whose_checkpoint_executors_cannot_reach_is_refused(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("SPARK_MASTER", "spark://far:7077")
     monkeypatch.setenv("WORKBOOK_SHARED", str(tmp_path / "shared"))
     nothing: Any = None
@@ -62,9 +59,7 @@ def test_a_query_whose_checkpoint_executors_cannot_reach_is_refused(
     assert not (tmp_path / "mine").exists()
 
 
-def test_a_fresh_checkpoint_is_in_the_shared_folder_and_goes_with_the_process(
-    tmp_path: Path,
-) -> None:
+def test_a_fresh_checkpoint_is_in_the_shared_folder_and_goes_with_the_process(tmp_path) -> None:
     code = "from workbook.spark.session import checkpoint as c\nprint(c('a'), c('a'))"
     said = fresh(code, SPARK_MASTER="spark://far:7077", WORKBOOK_SHARED=str(tmp_path))
     one, two = map(Path, said.split())
@@ -128,9 +123,7 @@ CHANGED = 8_000
 
 
 @pytest.mark.slow
-def test_the_table_in_the_topic_is_right_though_a_worker_is_killed(
-    broker: Broker, spark_cluster: Cluster
-) -> None:
+def test_the_table_in_the_topic_is_right_though_a_worker_is_killed(broker, spark_cluster) -> None:
     ours = (ROOT / "workbook" / "cli", ROOT / ".venv" / "bin" / "python", Path.home())
     assert not any(spark_cluster.can_read(path) for path in ours)
     assert spark_cluster.can_read(spark_cluster.python)

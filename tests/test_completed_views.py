@@ -14,9 +14,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 import pytest
-from collected import Collected
-from confluent_kafka import Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from brokers import delete_before, produce
 from labs import until
 from pyspark.sql import SparkSession
 
@@ -40,7 +38,7 @@ from workbook.pipelines.page_views.completed import (
 )
 from workbook.sinks.topics import LateLetters
 from workbook.sources.kafka import kafka_stream
-from workbook.spark.runner import Batch, Running, start_query
+from workbook.spark.runner import Batch, Running, Sink, start_query
 from workbook.streams.events.clicks import MAX_AHEAD_MS, Click, ClickType
 from workbook.streams.events.reasons import Reason
 from workbook.systems.accounts import Sums
@@ -221,9 +219,7 @@ def test_a_clock_follows_the_reader_while_idle_and_never_runs_back() -> None:
 
 @pytest.mark.parametrize("silent", [3, 6, 12])
 @pytest.mark.parametrize("ahead", [-86_400_000, 300_000, 86_400_000])
-def test_a_reader_s_clock_that_jumps_completes_nothing_that_is_yet_to_come(
-    silent: int, ahead: int
-) -> None:
+def test_a_reader_s_clock_that_jumps_completes_nothing_that_is_yet_to_come(silent, ahead) -> None:
     query = live()
     for _ in range(20):
         query.read((0, query.now), (1, query.now), after=1_000)
@@ -327,22 +323,22 @@ def click(number: int, timestamp: int) -> bytes:
     return Click(number, ClickType.PAGE, "/", timestamp, "Firefox").to_json()
 
 
-class Life:
-    """A query over a topic of two partitions; started again it goes on."""
+class Life(Sink):
+    """A query over a topic of two partitions, and its own sink; started again it goes on."""
 
     def __init__(self, spark: Any, broker: Any, topic: Topic, checkpoint: Path) -> None:
-        self.sums, self.table = Sums(), Collected("second", "kind")
+        self.sums, self.completed = Sums(), dict[int, int]()
         config = broker.client_config()
         letters = DeadLetters(config, topic.dead_letters.name)
         raw = kafka_stream(spark, broker, topic.name, max_per_batch=300)
         views = completed_views(raw, letters)
-        sinks = [LateLetters(config, topic.name, letters), self.table, self.sums]
+        sinks = [LateLetters(config, topic.name, letters), self, self.sums]
         self.running: Running = start_query(views, sinks, checkpoint, every="1 second")
 
-    def views(self) -> dict[int, int]:
-        """The views of each complete second."""
-        rows = self.table.rows.values()
-        return {row["second"]: row["views"] for row in rows if row["kind"] == COMPLETE}
+    def write(self, rows: pa.Table, batch: Batch) -> None:
+        """Keep the views of each complete second."""
+        done = (row for row in rows.to_pylist() if row["kind"] == COMPLETE)
+        self.completed |= {row["second"]: row["views"] for row in done}
 
     def end(self, read: int) -> None:
         """Wait until so many records have been read and no second is open any more."""
@@ -362,12 +358,7 @@ def test_a_backlog_of_uneven_density_with_clocks_ahead_is_exact_across_a_restart
     start = int(time.time() * 1000) - 20 * MINUTE
 
     def send(*records: tuple[int, int, int]) -> None:
-        producer = Producer(config)
-        for number, partition, timestamp in records:
-            producer.produce(
-                made.name, click(number, timestamp), None, partition, timestamp=timestamp
-            )
-        assert producer.flush(20) == 0
+        produce(config, made.name, *((click(n, at), None, p, at) for n, p, at in records))
 
     dense = [(n, 0, start + 100 * n) for n in range(900)]
     sparse = [(1000 + n, 1, start + 5_000 * n) for n in range(100)]
@@ -379,7 +370,7 @@ def test_a_backlog_of_uneven_density_with_clocks_ahead_is_exact_across_a_restart
         "read": 1002, "counted": 1000, "open": 0, TOO_LATE: 0, "rejected": 2, "others": 0,
     }  # fmt: skip
     seconds = Counter(timestamp // 1000 for _, _, timestamp in (*dense, *sparse))
-    assert life.views() == seconds
+    assert life.completed == seconds
 
     send((3000, 0, start + 7), (3001, 1, start + 8), (3002, 1, int(time.time() * 1000)))
     assert SparkSession.getActiveSession() in (None, spark), "that of a micro-batch is its own"
@@ -395,17 +386,10 @@ def test_a_backlog_of_uneven_density_with_clocks_ahead_is_exact_across_a_restart
     }  # fmt: skip
 
 
-def test_what_the_topic_no_longer_has_is_a_dead_letter_without_its_bytes(
-    broker: Any, topic: MakeTopic
-) -> None:
+def test_what_the_topic_no_longer_has_is_a_dead_letter_without_its_bytes(broker, topic) -> None:
     made, config = topic("clicks", partitions=2), broker.client_config()
-    producer = Producer(config)
-    for number in range(6):
-        producer.produce(made.name, click(number, YESTERDAY), b"key", number % 2, timestamp=NOW)
-    assert producer.flush(20) == 0
-    admin = AdminClient(config)
-    gone = admin.delete_records([TopicPartition(made.name, 1, 2)])
-    assert all(future.result(30) for future in gone.values())
+    produce(config, made.name, *((click(n, YESTERDAY), b"key", n % 2, NOW) for n in range(6)))
+    delete_before(config, made.name, 2, partition=1)
     rows = [
         {"partition": 0, "offsets": [0, 2]}, {"partition": 1, "offsets": [1, 2]},
         {"partition": None, "offsets": None},

@@ -115,6 +115,7 @@ def test_the_broker_has_the_settings_of_the_embedded_one() -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_broker_starts_on_them_and_sends_each_client_to_its_listener(tmp_path: Path) -> None:
     text = "\n".join(f"{name}={value}" for name, value in image_settings().items())
     moved = {"9092": "{port}", "19092": "{inside}", "9093": "{controller}"}
@@ -193,9 +194,7 @@ def test_learners_work_stays_when_the_container_goes() -> None:
     assert f"my_notebooks:{folder}/my_notebooks" in SERVICES["jupyter"]["volumes"]
 
 
-def test_jupyterlab_listens_on_loopback_unless_told_otherwise(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_jupyterlab_listens_on_loopback_unless_told_otherwise(monkeypatch) -> None:
     monkeypatch.delenv("WORKBOOK_LISTEN", raising=False)
     assert jupyter.listen_address() == "127.0.0.1"
     monkeypatch.setenv("WORKBOOK_LISTEN", SERVICES["jupyter"]["environment"]["WORKBOOK_LISTEN"])

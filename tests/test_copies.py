@@ -85,9 +85,7 @@ def test_an_update_that_is_cut_short_leaves_the_copy_as_it_was(
         *((".copied.json", text) for text in ('{"00', "[1]", "null")),
     ],
 )
-def test_what_is_cut_off_or_no_notebook_counts_as_work(
-    chapters: Path, copies: Path, name: str, text: str
-) -> None:
+def test_what_is_cut_off_or_no_notebook_counts_as_work(chapters, copies, name, text) -> None:
     (copies / name).write_text(text)
     before = (copies / "00_a.ipynb").read_text()
     write(chapters / "00_a.ipynb", "better")

@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 import signal
 import time
 from collections.abc import Iterator
@@ -27,14 +26,6 @@ from workbook.spark.runner import Batch
 
 DAY = date(2026, 1, 15)
 ROW = {"ad": "a", "day": DAY, "type": "view", "source": "search", "reason": None, "partition": 0}
-
-
-@pytest.fixture
-def schema(url: str) -> Iterator[str]:
-    name = f"counts_{secrets.token_hex(4)}"
-    yield name
-    with psycopg.connect(url) as connection:
-        connection.execute(f"DROP SCHEMA IF EXISTS {name} CASCADE")
 
 
 @pytest.fixture

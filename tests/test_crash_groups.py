@@ -142,9 +142,7 @@ def the_store_is_older(run: Run) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_found(
-    run: Callable[[], Run], tamper: Callable[[Run], None], found: dict[str, str]
-) -> None:
+def test_what_is_wrong_is_found(run, tamper, found) -> None:
     made = run()
     tamper(made)
     verdict = made.judged()

@@ -27,9 +27,7 @@ def plan(folder: Path, point: str, passes: int) -> Plan:
     return Plan("page_views", "spark", (), {}, str(folder), "g", 9, 0, point, passes)
 
 
-def test_the_kill_comes_at_the_chosen_pass_of_the_chosen_point(
-    tmp_path: Path, killed: list[int]
-) -> None:
+def test_the_kill_comes_at_the_chosen_pass_of_the_chosen_point(tmp_path, killed) -> None:
     at = KillAt(plan(tmp_path, "before-send", 2), Namespace())
     for point in ("before-send", "before-checkpoint", "before-checkpoint"):
         at(point)

@@ -5,7 +5,7 @@ from collections import defaultdict
 import pandas as pd
 import pytest
 from ad_runs import Run
-from confluent_kafka import Producer
+from brokers import produce
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,11 +114,8 @@ def test_groups_are_those_of_the_time_of_the_view_and_a_replay_makes_them_todays
         assert {UNKNOWN, *TRAITS["region"]} == {value for *_, t, value in expected if t == "region"}
 
         # While it runs: a hundred viewers move to the north, and a hundred others are erased.
-        producer = Producer(system.config)
-        for user in range(200):
-            value = NORTH.to_json() if user < 100 else None
-            producer.produce(table.name, value, str(user))
-        assert producer.flush(60) == 0
+        moved = ((NORTH.to_json() if user < 100 else None, str(user)) for user in range(200))
+        produce(system.config, table.name, *moved)
         after = {user: of for user, of in before.items() if not user < 200}
         after |= dict.fromkeys(range(100), ("25-44", "female", "Northern Norway"))
         system.send(stream, 3_000, 6_000)

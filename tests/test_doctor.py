@@ -92,9 +92,7 @@ def test_a_java_that_hangs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert_named("Java", "doesn't answer within 1 s", "Install a JDK 17")
 
 
-def test_too_little_memory_or_disk_and_a_missing_package_are_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_too_little_memory_or_disk_and_a_missing_package_are_named(monkeypatch) -> None:
     monkeypatch.setattr(doctor, "MEMORY_GB", 10_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=2**29))
     monkeypatch.setattr(doctor, "PACKAGES", ("pyspark", "nowhere"))
@@ -113,9 +111,7 @@ def test_too_little_memory_or_disk_and_a_missing_package_are_named(
     ],
     ids=["web server", "hangs up", "TLS"],
 )
-def test_what_is_no_broker_of_ours_is_named(
-    answer: bytes, said: str, fix: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_no_broker_of_ours_is_named(answer, said, fix, monkeypatch) -> None:
     with false_broker(lambda request: answer) as address:
         monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", address)
         assert_named("broker", said, fix)
@@ -147,9 +143,7 @@ def test_a_running_lab_is_well_and_its_killed_and_stuck_servers_are_named(lab: O
     psutil.Process(supervisor.pid).resume()
 
 
-def test_a_check_that_fails_keeps_no_other_from_being_heard(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_check_that_fails_keeps_no_other_from_being_heard(monkeypatch) -> None:
     def fails() -> Iterator[Finding]:
         yield Finding("fails", "ok", "so far")
         raise ZeroDivisionError("by chance")

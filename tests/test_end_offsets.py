@@ -90,9 +90,7 @@ def test_an_answer_that_has_not_come_is_not_waited_for(admin: Admin, ends: EndOf
 @pytest.mark.parametrize(
     "place", [("b\0", 0), ("a b", 0), ("..", 0), ("b", 2**31), ("b", -1), ("", 0)]
 )
-def test_a_place_that_no_broker_has_is_not_asked_for(
-    admin: Admin, ends: EndOffsets, place: tuple[str, int]
-) -> None:
+def test_a_place_that_no_broker_has_is_not_asked_for(admin, ends, place) -> None:
     admin.answers = {"a": 100}
     ends.ask([A, place])
     assert ends.take()
@@ -110,9 +108,7 @@ def test_a_topic_that_spoils_the_request_is_asked_for_alone(admin: Admin, ends: 
 
 
 @pytest.mark.parametrize("failure", [TIMED_OUT, OFFSET_INVALID])
-def test_after_a_failed_question_a_new_client_asks(
-    admin: Admin, ends: EndOffsets, failure: int
-) -> None:
+def test_after_a_failed_question_a_new_client_asks(admin, ends, failure) -> None:
     admin.answers = {"a": failure}
     admin.ends(ends)
     assert admin.ends(ends) == {}
@@ -134,9 +130,7 @@ def test_a_missing_topic_is_denied_and_asked_for_by_a_new_client_each_ten_second
     assert made == [*[1] * 10, *[2] * 4]
 
 
-def test_no_leader_is_a_denial_beside_ends_or_by_a_new_client_else_an_outage(
-    admin: Admin, ends: EndOffsets
-) -> None:
+def test_no_leader_is_a_denial_beside_ends_or_by_a_new_client_else_an_outage(admin, ends) -> None:
     told = []
     for a in (KafkaError._NOENT, 100, 100, KafkaError._NOENT, KafkaError._NOENT):
         admin.answers = {"a": a, "b": KafkaError._NOENT}

@@ -234,9 +234,10 @@ def test_an_error_whose_first_line_says_nothing(error: Exception, shown: str, st
 # --- in a kernel --------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def mine(broker: Any, tmp_path: Path) -> Iterator[Kernel]:
-    with kernel(tmp_path) as made:
+@pytest.fixture(scope="module")
+def mine(broker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+    """A kernel for both tests: the second one closes its chapter."""
+    with kernel(tmp_path_factory.mktemp("mine")) as made:
         made.run(
             "from workbook.classroom.chapter import Chapter\nchapter = Chapter('00_start_here')"
         )

@@ -1,8 +1,9 @@
 """Two topics merged on Spark: what both complete is emitted, once, whatever stands still."""
 
+import json
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,6 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from brokers import OwnBroker
-from collected import Calls
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -35,7 +35,7 @@ from workbook.pipelines.event_time_merge import merged_visits
 from workbook.pipelines.event_time_merge.columns import Limits
 from workbook.sinks.merged import TOO_LARGE_VISIT, MergedTopic
 from workbook.sources.kafka import clamped_stream, kafka_stream
-from workbook.spark.runner import Batch, Running, Sink, start_query
+from workbook.spark.runner import Batch, OnPoint, Running, Sink, start_query
 from workbook.streams.events.reasons import Reason
 from workbook.streams.events.visits import (
     CLOCK,
@@ -149,9 +149,7 @@ def beats(streams: Streams, at: int) -> None:
 # --- whole streams ----------------------------------------------------------------------------
 
 
-def test_every_visit_comes_whole_and_once_across_restarts(
-    spark: SparkSession, streams: Streams
-) -> None:
+def test_every_visit_comes_whole_and_once_across_restarts(spark, streams) -> None:
     shared: dict[str, Any] = {"partitions": 2, "visit_s": 20.0, "bad_share": 0.05, "seed": 5}
     streams.generate(VisitStream(rate=100.0, duplicate_share=0.05, **shared), 3000)
     streams.generate(
@@ -179,22 +177,21 @@ A, B = TrackingMessage(1, "a", NOW - 300_000, "/"), TrackingMessage(2, "b", NOW 
 
 
 @pytest.mark.slow
-def test_a_broker_that_is_away_when_a_batch_begins_is_waited_for(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_broker_that_is_away_when_a_batch_begins_is_waited_for(spark, tmp_path) -> None:
     with OwnBroker(tmp_path) as server:
         streams = Streams(Broker(server.bootstrap), tmp_path / "checkpoint")
         streams.send(streams.tracking, A)
         beats(streams, NOW)
         away: list[Timer] = []
 
-        def kill(point: str) -> None:
-            if point == "before-compute" and not away:
-                server.kill()
-                away.append(Timer(AWAY_S, server.start))
-                away[0].start()
+        class Kills(OnPoint):
+            def __call__(self, point: str) -> None:
+                if point == "before-compute" and not away:
+                    server.kill()
+                    away.append(Timer(AWAY_S, server.start))
+                    away[0].start()
 
-        with streams.merging(spark, at=Calls(kill)) as queries:
+        with streams.merging(spark, at=Kills()) as queries:
             queries.process_all()
         away[0].join()
         assert [visit for _, visit in streams.emitted()] == [Merged("a", (A,))]
@@ -203,9 +200,7 @@ def test_a_broker_that_is_away_when_a_batch_begins_is_waited_for(
 # --- one stream leads -------------------------------------------------------------------------
 
 
-def test_the_clamp_bounds_what_is_open_whatever_the_lead(
-    spark: SparkSession, streams: Streams
-) -> None:
+def test_the_clamp_bounds_what_is_open_whatever_the_lead(spark, streams) -> None:
     """A visit a second, for an hour, while orders have come to the first minute only."""
     hour_ago = NOW - 3_600_000
     visits = [TrackingMessage(n, f"v{n}", hour_ago + n * 1000, "/") for n in range(3500)]
@@ -229,9 +224,7 @@ def test_the_clamp_bounds_what_is_open_whatever_the_lead(
 # --- bad input --------------------------------------------------------------------------------
 
 
-def test_a_visit_that_is_too_large_for_the_topic_goes_to_the_dead_letters(
-    spark: SparkSession, streams: Streams
-) -> None:
+def test_a_visit_that_is_too_large_for_the_topic_goes_to_the_dead_letters(spark, streams) -> None:
     resource = ConfigResource("topic", streams.visits.name)
     resource.add_incremental_config(
         ConfigEntry("max.message.bytes", "3000", incremental_operation=AlterConfigOpType.SET)
@@ -254,9 +247,7 @@ def test_a_visit_that_is_too_large_for_the_topic_goes_to_the_dead_letters(
 # --- partitioned alike ------------------------------------------------------------------------
 
 
-def test_keys_of_bad_records_and_of_heartbeats_are_not_compared(
-    streams: Streams,
-) -> None:
+def test_keys_of_bad_records_and_of_heartbeats_are_not_compared(streams) -> None:
     shared: dict[str, Any] = {"partitions": 2, "visit_s": 20.0}
     streams.generate(VisitStream(rate=100.0, bad_share=0.2, **shared), 1000)
     streams.generate(VisitStream(kind=Kind.ORDERS, rate=20.0, **shared), 200)
@@ -282,9 +273,7 @@ def test_keys_of_bad_records_and_of_heartbeats_are_not_compared(
         SYSTEMS["event_time_merge"].check_topics(streams.broker, options)
 
 
-def test_partitions_that_are_added_later_end_the_query(
-    spark: SparkSession, streams: Streams
-) -> None:
+def test_partitions_that_are_added_later_end_the_query(spark, streams) -> None:
     orders = streams.orders.name
     failed = "keep its 2 partitions, but it has 3 now"
     with suppress(StreamingQueryException), streams.merging(spark) as queries:
@@ -307,3 +296,24 @@ def test_partitions_that_are_added_later_end_the_query(
 def _size(streams: Streams) -> int:
     found = AdminClient(streams.config).list_topics(streams.orders.name, timeout=10)
     return len(found.topics[streams.orders.name].partitions)
+
+
+# --- what is read of a topic of merged visits -------------------------------------------------
+
+
+def test_records_of_others_are_passed_over_and_a_visit_with_another_time_is_not(
+    broker: Broker, topic: Callable[..., Topic]
+) -> None:
+    config, visits = broker.client_config(), topic("visits")
+    message = {"event_id": 1, "timestamp": 5, "page": "/"}
+    visit = {"ssid": "v1", "timestamp": 5, "fragment": 0, "tracking": [message], "orders": []}
+    foreign = (None, b"{}", b"no JSON", b"[1]", b'{"ssid":"v0","tracking":[{}],"orders":[]}')
+    with DeliveringProducer(config, visits.name) as producer:
+        for value in (*foreign, json.dumps(visit).encode()):
+            producer.produce(value, b"v", 0)
+    found = Merged("v1", (TrackingMessage(1, "v1", 5, "/"),))
+    assert read_merged(config, visits.name) == [(0, found)]
+    with DeliveringProducer(config, visits.name) as producer:
+        producer.produce(json.dumps({**visit, "timestamp": 6}).encode(), b"v1", 0)
+    with pytest.raises(ValueError, match="newest message, 5, but got 6"):
+        read_merged(config, visits.name)

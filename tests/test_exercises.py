@@ -62,10 +62,6 @@ def test_the_kill_loses_what_was_predicted() -> None:
     assert sent_from(4) == [(11, 4)]  # from the safe one
 
 
-STUCK = (1, 99_000), (0, 100_100), (0, 160_000)
-CAUGHT_UP = (1, 100_200), (1, 100_300), (1, 160_100)
-
-
 def test_the_filter_emits_what_a_table_downstream_needs():
     """Whatever comes: whoever applies what it emits has the rows that match."""
     rows = [None, at_ny := at("NYSE"), at("NYSE", 3), at("LSE"), at_ny]

@@ -23,20 +23,30 @@ REFUSED = f"workbook.errors.RecordRefused: Expected {'b:9,' * 99} to take dead l
 LOST = "workbook.errors.RecordsLost: Expected records of partition 0 of t from 5"
 
 
+ANOTHER_TOPIC = ("this broker does not hold", "a new folder for --checkpoint")
+SAME = "with the same --checkpoint"
+
+
 @pytest.mark.parametrize(
-    "told",
+    ("told", "says"),
     [
-        "org.apache.spark.sql.kafka010.KafkaIllegalStateException: [KAFKA_DATA_LOSS.COULD_NOT_READ_"
-        "OFFSET_RANGE] Could not read records in offset [245978, 247859) for topic partition c-0",
-        "java.lang.IllegalStateException: Partition c-0's offset was changed from 9 to 0",
-        "org.apache.kafka.common.errors.UnknownTopicIdException: Unknown topic id",
+        *((each, (each, *ANOTHER_TOPIC)) for each in (
+            "org.apache.spark.sql.kafka010.KafkaIllegalStateException: [KAFKA_DATA_LOSS.COULD_NOT_"
+            "READ_OFFSET_RANGE] Could not read records in offset [245, 247) for partition c-0",
+            "java.lang.IllegalStateException: Partition c-0's offset was changed from 9 to 0",
+            "org.apache.kafka.common.errors.UnknownTopicIdException: Unknown topic id",
+        )),
+        ("terminated with exception: Connection reset", ("was killed", SAME)),
+        ("java.net.SocketException: Broken pipe", ("was killed", SAME)),
+        ("java.io.IOException: No space left on device", ("The disk is full", SAME)),
+        ("TopicAuthorizationException: Not authorized to access topics: [out1]",
+         ("own-servers.md", SAME)),
     ],
-)
-def test_a_checkpoint_of_another_topic_is_named_with_the_fix(told: str) -> None:
+)  # fmt: skip
+def test_what_ended_a_query_is_named_with_what_to_do(told: str, says: tuple[str, ...]) -> None:
     said = str(query_failed(PROXY + TRACE.format(told="x") + f"Caused by: {told}\n\tat a.b(C:1)"))
-    assert "this broker does not hold" in said
-    assert "a new folder for --checkpoint" in said
-    assert told in said
+    assert [words for words in says if words not in said] == []
+    assert ("new folder" in said) == (says[1:] == ANOTHER_TOPIC)
     assert "Proxy" not in said
 
 
@@ -52,9 +62,7 @@ def test_a_checkpoint_of_another_topic_is_named_with_the_fix(told: str) -> None:
         ),
     ],
 )
-def test_the_last_cause_or_the_first_exception_is_shown_and_ours_before_sparks(
-    told: str, line: str
-) -> None:
+def test_the_last_cause_or_the_first_exception_is_shown_and_ours_before_sparks(told, line) -> None:
     found = cause(PROXY + TRACE.format(told="x") * (line == REFUSED) + told)
     assert found.startswith(line)
     assert found == line or line not in (REFUSED, LOST)
@@ -73,22 +81,6 @@ def test_the_crash_lab_says_it_too_and_shows_no_plan(tmp_path: Path, monkeypatch
 def test_an_error_of_ours_isn_t_called_sparks_and_needs_no_advice_on_checkpoints() -> None:
     said = str(query_failed(f"{PROXY}workbook.errors.PartitionedApart: Expected 2, got 3.\n"))
     assert said == "The query has ended. Expected 2, got 3."
-
-
-@pytest.mark.parametrize(
-    ("told", "says"),
-    [
-        ("terminated with exception: Connection reset", "was killed"),
-        ("Caused by: java.net.SocketException: Broken pipe", "was killed"),
-        ("java.io.IOException: No space left on device\n\tat a.b", "The disk is full"),
-        ("TopicAuthorizationException: Not authorized to access topics: [out1]", "own-servers.md"),
-    ],
-)
-def test_a_killed_process_or_a_full_disk_needs_no_new_checkpoint(told: str, says: str) -> None:
-    said = str(query_failed(PROXY + told))
-    assert says in said
-    assert "with the same --checkpoint" in said
-    assert "new folder" not in said
 
 
 @pytest.mark.parametrize("reason", ["InterruptedException", "IllegalStateException"])

@@ -3,14 +3,12 @@
 import re
 import signal
 from argparse import Namespace
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 from labs import end, read_until, workbook
 
-from workbook.cli.console import ENDINGS
 from workbook.cli.generate import generate, stream_of
 from workbook.cli.main import main
 from workbook.errors import NoSuchStream, WorkbookError
@@ -25,12 +23,7 @@ PLAIN = {
 }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _signals_as_before() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in ENDINGS}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
+pytestmark = pytest.mark.usefixtures("signals_as_before")
 
 
 def options(stream: str, **more: Any) -> Namespace:
@@ -67,9 +60,7 @@ def test_positions_do_not_go_where_they_would_be_gone_after_a_while(broker: Any)
     assert read_all(broker.client_config(), clicks.name).empty
 
 
-def test_positions_go_to_a_compacted_topic(
-    broker: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_positions_go_to_a_compacted_topic(broker, capsys, monkeypatch) -> None:
     monkeypatch.setattr("workbook.cli.generate.kafka", lambda role: broker)
     topic = new_topic("positions", "test-generate").name
     given = options("positions", topic=topic, partitions=2, positions=50, bad_share=0.1)

@@ -10,7 +10,6 @@ from workbook.streams.events.group_health import (
     application,
     default_of,
     findings,
-    named,
     state,
     topics,
 )
@@ -58,9 +57,7 @@ def test_topics_are_those_wanted_assigned_and_committed() -> None:
         *((own, None) for own in ("kafka-python", "holders-StreamThread-1-consumer", "")),
     ],
 )
-def test_a_default_is_told_from_an_id_that_somebody_has_set(
-    client_id: str, client: str | None
-) -> None:
+def test_a_default_is_told_from_an_id_that_somebody_has_set(client_id, client) -> None:
     assert default_of(client_id, "g") == client
     assert len(findings("g", details(client_id))) == (client is not None)
 
@@ -108,9 +105,3 @@ def test_two_applications_in_a_group_are_named_as_a_maybe() -> None:
         "deployment has both for a while."
     ]
     assert findings("g", None) == []
-
-
-def test_many_names_are_counted() -> None:
-    assert [named(list(names)) for names in ("a", "abc", "abcdefg")] == [
-        *("a", "a, b and c", "a, b, c and 4 more"),
-    ]

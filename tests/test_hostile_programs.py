@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from brokers import commit
+from brokers import commit, delete_before, produce
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from hostile import BEYOND, good, records, send
@@ -61,10 +61,8 @@ def hostile_clicks(broker: Broker, beyond: bool) -> tuple[str, int, int, int]:
 
 def click(broker: Broker, topic: str, *seconds: int) -> None:
     """Send a page view at each of these seconds after AT."""
-    producer = Producer(broker.client_config())
-    for n, second in enumerate(seconds):
-        producer.produce(topic, good("click", n, AT + second * 1000)[1], partition=0)
-    assert producer.flush(60) == 0
+    values = (good("click", n, AT + second * 1000)[1] for n, second in enumerate(seconds))
+    produce(broker.client_config(), topic, *((value, None, 0) for value in values))
 
 
 def by_hand(module: ModuleType, broker: Broker, topic: str, out: str, end: int) -> dict:
@@ -131,19 +129,14 @@ def test_a_full_queue_and_a_failed_commit_are_tried_again(
 def test_a_second_that_retention_has_cut_overwrites_nothing(broker, topic, capfd) -> None:
     module, clicks, out = load("commit_on_delivery"), topic().name, topic("metrics").name
     admin = AdminClient(broker.client_config())
-
-    def cut(offset: int) -> None:
-        place = TopicPartition(clicks, 0, offset)
-        admin.delete_records([place])[place].result()
-
     click(broker, clicks, *[0] * 6, 1, 1, 2)
     assert by_hand(module, broker, clicks, out, 9) == {0: 6, 1: 2}
-    cut(3)
+    delete_before(broker.client_config(), clicks, 3)
     admin.delete_consumer_groups([clicks])[clicks].result()
     assert by_hand(module, broker, clicks, out, 9) == {0: 6, 1: 2}  # without a commit
     assert lost(capfd.readouterr().err) == 3
     click(broker, clicks, 2, 2, 3, 3, 3, 4)
-    cut(12)
+    delete_before(broker.client_config(), clicks, 12)
     assert by_hand(module, broker, clicks, out, 15) == {0: 6, 1: 2}  # with one out of range
     assert lost(capfd.readouterr().err) == 2
 
@@ -219,18 +212,26 @@ def test_a_recreated_topic_and_a_group_without_rights_are_said(broker, topic, ca
 
 
 @contextmanager
-def counting(broker: Broker, spark, program: ModuleType, topic: str, out: str, checkpoint: Path):
-    """views_per_second.py over a topic, in the tests' Spark."""
+def on_spark(spark, program: ModuleType, options: dict, *more):
+    """A program's query, in a session of its own of the tests' Spark."""
     session, listener = spark.newSession(), program.Losses()
-    options = Namespace(kafka=broker.client_config(), topic=topic, out=out, lateness="5 seconds")
     session.streams.addListener(listener)
-    query = program.start(session, Namespace(checkpoint=str(checkpoint), **vars(options)))
     try:
-        yield query
-        assert query.isActive, query.exception()
+        query = program.start(session, Namespace(**options), *more)
+        try:
+            yield query
+            assert query.isActive, query.exception()
+        finally:
+            query.stop()
     finally:
-        query.stop()
+        spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
         session.streams.removeListener(listener)
+
+
+def views_per_second(broker: Broker, topic: str, out: str, checkpoint: Path) -> dict:
+    """What views_per_second.py starts with."""
+    own = {"kafka": broker.client_config(), "lateness": "5 seconds"}
+    return {**own, "topic": topic, "out": out, "checkpoint": str(checkpoint)}
 
 
 def test_no_record_ends_the_query_and_each_is_said(broker, topic, spark, tmp_path, capsys) -> None:
@@ -244,13 +245,13 @@ def test_no_record_ends_the_query_and_each_is_said(broker, topic, spark, tmp_pat
         said += capsys.readouterr().err
         return words in said
 
-    with counting(broker, spark, program, clicks, out, tmp_path):
+    with on_spark(spark, program, views_per_second(broker, clicks, out, tmp_path)):
         until(lambda: newest(broker, out), "the first second", every=0.5)
         until(lambda: says("micro-batch 0, lost"), "the line of the micro-batch")
     assert newest(broker, out) == {second: b"%d" % counted}
     assert lost(said) == gone - 1  # a list is another click_type: Spark reads it as a text
     click(broker, clicks, 1, 1, 120)
-    with counting(broker, spark, program, clicks, out, tmp_path):
+    with on_spark(spark, program, views_per_second(broker, clicks, out, tmp_path)):
         until(lambda: len(newest(broker, out)) == 2, "another second", every=0.5)
         until(lambda: says(", lost: 1 seconds whose"), "the line of the late ones")
     assert newest(broker, out)[second] == b"%d" % counted
@@ -268,8 +269,7 @@ def test_a_new_checkpoint_writes_no_smaller_numbers(broker, topic, spark, tmp_pa
     click(broker, clicks, 0, 0, 1)
     click(broker, out, 0)
     start()
-    place = TopicPartition(clicks, 0, 1)
-    admin.delete_records([place])[place].result()
+    delete_before(broker.client_config(), clicks, 1)
     with pytest.raises(SystemExit, match="empty --out"):
         start()
     Path(checkpoint, "offsets").mkdir(parents=True)

@@ -32,9 +32,7 @@ def cache(fetched: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     return tmp_path / "jars"
 
 
-def test_a_damaged_and_a_missing_jar_are_named_with_the_fix(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_and_a_missing_jar_are_named_with_the_fix(cache, monkeypatch) -> None:
     assert set(jars.class_path("spark")) == set(cache.iterdir())
     monkeypatch.setattr(jars, "needed", lambda: jars.locked("spark"))
     jar = jars.locked("spark")[0].path
@@ -53,9 +51,7 @@ def assert_named(error: type[WorkbookError], said: str) -> None:
     assert "workbook prefetch" in finding.fix
 
 
-def test_only_what_is_missing_or_damaged_is_fetched_and_a_jar_of_two_groups_once(
-    cache: Path,
-) -> None:
+def test_only_what_is_missing_or_damaged_is_fetched_and_a_jar_of_two_groups_once(cache) -> None:
     group = jars.locked("spark")
     wanted = [*group, replace(group[0], group="another")]
     group[0].path.unlink()
@@ -65,9 +61,7 @@ def test_only_what_is_missing_or_damaged_is_fetched_and_a_jar_of_two_groups_once
     assert jars.prefetch(lambda said: None, wanted) == 0
 
 
-def test_an_archive_is_unpacked_as_a_whole_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_archive_is_unpacked_as_a_whole_or_not_at_all(tmp_path, monkeypatch) -> None:
     jars.unpacked("registry")
     [good] = [jar.path for jar in jars.locked("registry")]
     monkeypatch.setenv("WORKBOOK_CACHE", str(tmp_path))
@@ -99,9 +93,7 @@ def test_no_two_files_in_the_cache_have_one_name() -> None:
     assert all(files[jar.file_name] == jar.sha256 for jar in jars.locked())
 
 
-def test_without_a_network_the_error_says_what_to_do(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_network_the_error_says_what_to_do(cache, monkeypatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     jars.locked("spark")[0].path.unlink()
     with pytest.raises(JarsMissing, match=r"Is there a network\? .*workbook prefetch"):
@@ -155,9 +147,7 @@ def test_a_mirror_serves_all_jars(served: dict[str, bytes]) -> None:
         (None, JarsMissing(r"from http://127.0.0.1:\d+/maven/ \(HTTP Error 404.*WORKBOOK_MAVEN")),
     ],
 )
-def test_what_a_mirror_lacks_or_has_changed_is_refused(
-    served: dict[str, bytes], cache: Path, content: bytes | None, why: WorkbookError
-) -> None:
+def test_what_a_mirror_lacks_or_has_changed_is_refused(served, cache, content, why) -> None:
     [wrong, *_] = group = jars.locked("spark")
     served.pop(place := f"/maven/{wrong.place}")
     if content:
@@ -169,9 +159,7 @@ def test_what_a_mirror_lacks_or_has_changed_is_refused(
     assert [*cache.parent.iterdir()] == [cache]
 
 
-def test_an_interrupted_download_leaves_whole_files_only(
-    served: dict[str, bytes], cache: Path
-) -> None:
+def test_an_interrupted_download_leaves_whole_files_only(served, cache) -> None:
     def interrupt(said: str) -> None:
         if " of " in said.partition(":")[2]:
             raise KeyboardInterrupt
@@ -186,9 +174,7 @@ def test_an_interrupted_download_leaves_whole_files_only(
 
 
 @pytest.mark.parametrize("address", ["m_e:secret@repo.example.org/maven", "ftp//x", "http://[bad"])
-def test_an_address_that_is_none_is_named(
-    cache: Path, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_that_is_none_is_named(cache, address, monkeypatch) -> None:
     monkeypatch.setenv(jars.MIRROR, address)
     jars.locked("spark")[0].path.unlink()
     with pytest.raises(JarsMissing, match="set WORKBOOK_MAVEN to its address") as refused:
@@ -196,9 +182,7 @@ def test_an_address_that_is_none_is_named(
     assert "secret" not in str(refused.value)
 
 
-def test_a_cache_named_without_its_full_path_is_the_same_for_servers_elsewhere(
-    tmp_path: Path,
-) -> None:
+def test_a_cache_named_without_its_full_path_is_the_same_for_servers_elsewhere(tmp_path) -> None:
     code = (
         "import os; from workbook.stack import folders; os.chdir('/'); print(folders.cache_dir())"
     )

@@ -43,26 +43,20 @@ def java_home(folder: Path, script: str) -> Path:
     ],
     ids=["8", "11", "cut down", "silent"],
 )
-def test_a_java_that_cannot_run_spark_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str
-) -> None:
+def test_a_java_that_cannot_run_spark_is_named(tmp_path, monkeypatch, script, said) -> None:
     monkeypatch.setenv("JAVA_HOME", str(java_home(tmp_path, script)))
     with pytest.raises(JavaUnusable, match=f"no complete Java 17 .*{said}.*Install a JDK"):
         find_java()
 
 
-def test_a_java_home_that_points_nowhere_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_java_home_that_points_nowhere_is_named(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "gone"))
     with pytest.raises(JavaUnusable, match=r"JAVA_HOME is .*gone, but there is no bin/java"):
         find_java()
 
 
 @pytest.mark.parametrize("script", [OLD, None], ids=["8", "none"])
-def test_without_a_java_that_does_one_is_fetched(
-    script: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_a_java_that_does_one_is_fetched(script, tmp_path, monkeypatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("WORKBOOK_CACHE", str(tmp_path / "cache"))
     here = java_home(tmp_path, script).joinpath("bin") if script else tmp_path

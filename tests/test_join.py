@@ -111,9 +111,7 @@ def newest(latest: Latest, batch: list[tuple[int, Event]]) -> dict[str, int]:
 
 @settings(deadline=None)
 @given(EVENTS, SIZES, st.randoms(), st.sampled_from([256, 2]))
-def test_a_join_equals_a_recomputation_after_every_batch(
-    events: list[Event], sizes: list[int], draw: Any, young: int
-) -> None:
+def test_a_join_equals_a_recomputation_after_every_batch(events, sizes, draw, young) -> None:
     """However it's cut, in any order within a batch, also where each batch comes twice."""
     join, tables, view, latest = (
         joiner(BY, SIDES, AT), Stored(tables_of(BY, SIDES)), dict[str, Held](), Latest(),

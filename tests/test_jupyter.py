@@ -1,5 +1,7 @@
 """JupyterLab that doesn't answer, or at another port: a program was quicker with its own."""
 
+import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -87,3 +89,29 @@ def test_a_port_that_was_taken_meanwhile_is_tried_once_more_elsewhere_with_anoth
     for process in started:
         process.kill()
         process.wait()
+
+
+# --- a terminal finds the commands of this environment ----------------------------------------
+
+
+ASKS = "command -v python\ncommand -v workbook\necho own=$OWN\nexit\n"
+
+
+@pytest.mark.parametrize(("name", "start"), [("bash", ".bashrc"), ("zsh", ".zshrc"), ("sh", "")])
+def test_the_environments_commands_come_first(tmp_path, monkeypatch, name, start) -> None:
+    if shutil.which(name) is None:
+        pytest.skip(f"there is no {name} here")
+    home = tmp_path / "Ute's home"
+    home.mkdir()
+    if start:  # as conda and pyenv do, and Debian's profile
+        (home / start).write_text("PATH=/usr/bin:/bin\nOWN=kept\n")
+    monkeypatch.setenv("SHELL", str(shutil.which(name)))
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("ZDOTDIR", raising=False)
+    monkeypatch.setenv("PATH", jupyter.search_path())
+    command = jupyter.shell(tmp_path / "run folder")
+    said = subprocess.run(command, input=ASKS, capture_output=True, text=True, timeout=60).stdout
+    found = [line for line in said.splitlines() if os.sep in line or "own=" in line]
+    expected = [str(Path(sys.executable).with_name(word)) for word in ("python", "workbook")]
+    assert found[-3:-1] == expected
+    assert ("own=kept" in said) == bool(start)

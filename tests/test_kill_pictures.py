@@ -42,9 +42,7 @@ LOST, KEPT = "counted, but not published: lost", "counted, but not published: re
         (traced(FIRST_TEN), Stopped(0, 0, None, 0), {}),
     ],
 )  # fmt: skip
-def test_a_kill_decides_the_fate_of_each_record(
-    given: Traced, stop: Stopped, expected: dict[str, str]
-) -> None:
+def test_a_kill_decides_the_fate_of_each_record(given, stop, expected) -> None:
     [picture] = tapes(given, [stop])
     assert {row["place"]: row["offset"] for row in picture.rows[1:-2]
             if row["place"] != "not read yet"} == expected  # fmt: skip

@@ -1,19 +1,19 @@
 """A table that follows a changelog, on the real Spark: rows, filter, groups and their state."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from feeds import Feed
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.pipelines.share_holders import us_share_holders
 from workbook.sinks.store import Store
 from workbook.tables.changes import DELETED
-from workbook.tables.ktable import KTable, collect_set, count, fold, ktable
+from workbook.tables.ktable import collect_set, count, fold, ktable
 from workbook.tables.state import unpacked
 
 SCHEMA = (
@@ -147,9 +147,7 @@ def test_rows_without_a_key_and_filters_without_an_answer(spark: SparkSession) -
         (lambda t: ktable(t.changelog, key="id"), ValueError, r"\['id'\] are missing"),
     ],
 )
-def test_a_reduction_that_cannot_be_is_refused(
-    spark: SparkSession, reduce: Callable[[KTable], DataFrame], error: type[Exception], says: str
-) -> None:
+def test_a_reduction_that_cannot_be_is_refused(spark, reduce, error, says) -> None:
     rows = spark.createDataFrame([], f"{SCHEMA}, price DOUBLE")
     with pytest.raises(error, match=says):
         reduce(ktable(rows, key="position"))

@@ -217,7 +217,7 @@ def test_servers_end_with_a_killed_supervisor_and_the_next_lab_clears_up(lab: Ow
         with pytest.raises(ServerFailed, match="Restart the kernel or the lab"):
             lease.ask("status")
     user.communicate("\n", timeout=30)
-    cleared, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
+    _, cleared = lab.workbook("down")
     assert "Cleared leftovers" in cleared
     lab.assert_nothing_is_left(ports)
 

@@ -3,14 +3,17 @@
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pandas as pd
 import pytest
 from confluent_kafka import Producer
+from msgspec.structs import replace
 
 from workbook.errors import BrokerUnreachable, Rejected
+from workbook.pipelines.page_views.metrics import metric_records
+from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.metrics import EVENTS, NOT_A_METRIC, Metric
 from workbook.streams.metrics import MetricsProducer, read_metrics, record
-from workbook.topics import Topic
 
 SECOND = 1_700_000_000
 
@@ -119,9 +122,7 @@ NONSENSE: list[tuple[bytes | None, bytes | None]] = [
 ]  # fmt: skip
 
 
-def test_a_topic_of_metrics_is_read_without_what_is_none(
-    broker: Any, topic: Callable[..., Topic]
-) -> None:
+def test_a_topic_of_metrics_is_read_without_what_is_none(broker, topic) -> None:
     metrics, config = topic("metrics").name, broker.client_config()
     raw = Producer(config)
 
@@ -144,3 +145,30 @@ def test_a_topic_of_metrics_is_read_without_what_is_none(
     assert [list(ids) for ids in found.event_ids] == [[7, 2**63 - 1], [], [], [7, 8, 9], []]
     assert list(found.offset) == [0, 6, 7, 8, 9]
     assert found.timestamp.is_monotonic_increasing
+
+
+# --- a metric on Spark is the loop's ----------------------------------------------------------
+
+
+ARRIVAL = 1_700_000_000_000
+CLICK = Click(7, ClickType.PAGE, "home", ARRIVAL - 5, "Firefox", "t1")
+
+
+def test_what_to_json_writes_is_read_the_fast_way() -> None:
+    """Else it would be right, yet slow."""
+    for c in (CLICK, replace(CLICK, tab_id=None), replace(CLICK, event_id=-3, name="Müsli 😀")):
+        assert msgspec.json.decode(c.to_json(), type=Click) == c
+
+
+@pytest.mark.parametrize("events", [True, False])
+def test_a_row_becomes_the_record_that_the_loop_would_send(spark, events) -> None:
+    ids = [7, -1, 2**63 - 1]
+    row: dict[str, Any] = {"second": ARRIVAL // 1000, "views": 3}
+    schema = "second BIGINT, views BIGINT"
+    if events:
+        row, schema = row | {"event_ids": ids}, schema + ", event_ids ARRAY<BIGINT>"
+    found = metric_records(spark.createDataFrame([tuple(row.values())], schema)).collect()[0]
+    wanted = record(Metric(ARRIVAL // 1000, 3), ids if events else ())
+    assert (found.key.encode(), found.value.encode()) == (wanted["key"], wanted["value"])
+    headers = {h.key: bytes(h.value) for h in found.headers} if events else {}
+    assert headers == wanted["headers"]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
+from brokers import produce
 
 from workbook.errors import CannotGoOn, WorkbookError
 from workbook.kafka.broker import Broker
@@ -33,11 +33,8 @@ def sent(broker: Broker) -> Sent:
         kept = {"delete.retention.ms": str(2 * HOUR_MS), "cleanup.policy": policy}
         topic = Topic(f"missed-{secrets.token_hex(4)}", 2, {**COMPACTED, **kept})
         broker.create(topic)
-        producer = Producer(broker.client_config())
-        for age in ages:
-            at = now() - age * HOUR_MS
-            producer.produce(topic.name, b"x", b"key", partition=1, timestamp=at)
-        assert producer.flush(60) == 0
+        rows = ((b"x", b"key", 1, now() - age * HOUR_MS) for age in ages)
+        produce(broker.client_config(), topic.name, *rows)
         return topic
 
     return create

@@ -53,23 +53,10 @@ def test_each_step_begins_with_the_program_of_the_step_before(at: int) -> None:
     assert [line for line in shown if "show(" in line or "views" in line or "produce(" in line]
 
 
-def test_a_program_that_prints_hears_of_show() -> None:
-    def mob(reader: Any, show: Any, until: Any) -> None:
-        while not until():
-            print(reader.poll(0.1))
-
-    assert "does it use `show`" in problems[0].check(mob).part("Likely cause")
-
-
 def test_the_notebook_gives_the_mob_what_the_check_gives_it() -> None:
     for helper in (page_second, commit_behind):
         text = inspect.getsource(helper).rstrip()
         assert [cell for cell in cells(NOTEBOOK) if cell.rstrip() == text], helper.__name__
-
-
-def test_each_step_is_called_as_the_notebook_calls_it() -> None:
-    for each in problems:
-        assert [cell for cell in cells(NOTEBOOK) if f"{each.called}.check(mob)" in cell]
 
 
 # --- taking over ------------------------------------------------------------------------------
@@ -165,12 +152,10 @@ def recovered(mine: Kernel, step: int) -> None:
     assert time.monotonic() - began < RECOVER_S
 
 
-def test_recover_brings_fresh_topics_with_clicks_and_our_program(
-    broker: Broker, tmp_path: Path
-) -> None:
+def test_recover_brings_fresh_topics_with_clicks_and_our_program(broker, tmp_path) -> None:
     topics: dict[int, tuple[str, ...]] = {}
     with kernel(tmp_path) as mine:
-        for step in STEPS:
+        for step in (1, 4, STEPS[-1]):
             recovered(mine, step)
             said = mine.run("print(f'{len(read_messages(chapter.config, clicks))} of {clicks};')")
             topics[step] = re.findall(r"(\d+) of (\S+);", said)[-1]
@@ -178,7 +163,7 @@ def test_recover_brings_fresh_topics_with_clicks_and_our_program(
             if step == 4:
                 assert "</figure>" in mine.run("_ = board('a chart')\nprint(views[0])")
                 assert "per_second" in mine.run("old = start(mob, print)\nprint(mob.__module__)")
-        assert len({name for _, name in topics.values()}) == len(STEPS)
+        assert len({name for _, name in topics.values()}) == len(topics) == 3
         assert "True" in mine.run("print(old.exception(0) is None)")
         assert "1\n" in mine.run("import threading\nprint(len(chapter.of_name))")
         mine.run("chapter.close()")
@@ -189,5 +174,5 @@ def test_recover_brings_fresh_topics_with_clicks_and_our_program(
 def test_from_each_step_it_goes_on_to_the_end(broker: Broker, tmp_path: Path, step: int) -> None:
     with kernel(tmp_path) as mine:
         recovered(mine, step)
-        for cell in from_step(step):
-            mine.run(cell)
+        *_, closing = [mine.run(cell) for cell in from_step(step)]
+    assert "Closed." in closing

@@ -1,17 +1,13 @@
 """Figures, alerts and Prometheus: each rule meets a fault that is injected into its samples."""
 
 import re
-import signal
-import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
 import pytest
 from brokers import free_port
-from labs import end, read_until, until, workbook
 from test_progress import START, Clock, batch
 
 from workbook.cli.run import serving
@@ -19,8 +15,6 @@ from workbook.errors import WorkbookError
 from workbook.spark.alerts import RULES, Sample, alerts
 from workbook.spark.progress import TIMES, Progress, Tells
 from workbook.stack import ports
-from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.stream_producer import StreamProducer
 from workbook.views.charts import monitor
 
 
@@ -75,9 +69,7 @@ def idle(lag: int = 0) -> Callable[[Sample], Sample]:
         ("", lambda s: replace(s, clock=None), ""),  # there's none
     ],
 )
-def test_a_rule_meets_its_fault_and_no_other_rule_does(
-    rule: str, fault: Callable[[Sample], Sample], says: str
-) -> None:
+def test_a_rule_meets_its_fault_and_no_other_rule_does(rule, fault, says) -> None:
     samples = [fault(sample) for sample in healthy()]
     found = alerts(samples)
     assert [*found] == [rule] * bool(rule)
@@ -198,36 +190,3 @@ def test_a_query_is_drawn_before_its_first_micro_batch_too() -> None:
     picture = monitor(Progress())
     assert "<img" in picture.figure
     assert picture.words == "No micro-batch has ended yet."
-
-
-# --- the real ones ----------------------------------------------------------------------------
-
-
-def test_rejects_on_the_real_servers_are_an_alert_that_prometheus_sees(
-    broker: Any, topic: Any, tmp_path: Path
-) -> None:
-    clicks, port = topic("clicks", partitions=2), free_port()
-    stream = ClickStream(seed=5, rate=500, partitions=2, bad_share=0.05)
-    stream = stream.ending_by(int(time.time() * 1000), 3000)
-    with StreamProducer(broker.client_config(), clicks.name) as producer:
-        producer.send_block(stream.block(0, 3000))
-    process = workbook(
-        *("run", "page_views", "--in", clicks.name, "--out", f"{clicks.name}.metrics"),
-        *("--checkpoint", str(tmp_path / "state"), "--metrics-port", str(port)),
-    )
-    read_until(process, "Alert, too many rejects: ")
-    of = 'system="page_views"'
-    until(lambda: scraped(port).get(f'workbook_lag_records{{of="",{of}}}') == 0, "all records")
-    found = scraped(port)
-    assert found[f'workbook_alert{{of="too many rejects",{of}}}'] == 1
-    assert found[f'workbook_read_records_total{{of="",{of}}}'] == 3000
-    expected = stream.expected(0, 3000)["reason"].dropna().value_counts().to_dict()
-    name = "workbook_rejected_records_total"
-    known = {reason: found.get(f'{name}{{of="{reason}",{of}}}') for reason in expected}
-    assert known == expected
-    assert found[f'workbook_count{{of="rejected",{of}}}'] == sum(expected.values())
-    half, most = (found[f'workbook_delay_seconds{{of="{p}",{of}}}'] for p in ("p50", "p99"))
-    assert 3 < half < most < 300  # its clicks are those of the six seconds before
-    assert found[f'workbook_phase_seconds{{of="triggerExecution",{of}}}'] > 0
-    end(process, signal.SIGTERM)
-    assert ports.is_free(port)

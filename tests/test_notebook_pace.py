@@ -38,8 +38,10 @@ def test_it_runs_however_long_somebody_thinks(path: Path, tmp_path: Path) -> Non
     print(f"seed {SEED}: seconds of pause before the code cells", pauses)
     with kernel(tmp_path) as mine:
         for number, cell in enumerate(cells):
-            time.sleep(pauses.get(number, 0))
-            mine.run(cell)
+            time.sleep(pauses.get(number, 0))  # what somebody thinks: it's what this is about
+            said = mine.run(cell)
+        assert "Closed." in said
+        until(lambda: not mine.sparks(), "the end of Spark's Java process")
 
 
 def wrong(place: Place, cell: str) -> str:

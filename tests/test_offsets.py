@@ -1,10 +1,9 @@
 """Where partitions begin and end, and how far a group has come."""
 
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, ClassVar
 
 import pytest
+from brokers import commit, delete_before, produce
 from confluent_kafka import (
     OFFSET_END,
     Consumer,
@@ -13,37 +12,18 @@ from confluent_kafka import (
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient
 from labs import until
 
 from workbook.errors import BrokerUnreachable
 from workbook.kafka import offsets
 from workbook.kafka.offsets import PartitionOffsets, committed_offset, partition_offsets
-from workbook.topics import Topic
 
 
-def test_the_lag_begins_at_the_first_record_or_at_the_last_commit(
-    broker: Any, topic: Callable[..., Topic]
-) -> None:
+def test_the_lag_begins_at_the_first_record_or_at_the_last_commit(broker, topic) -> None:
     made, config = topic("clicks", partitions=2), broker.client_config()
-    producer = Producer(config)
-    for number in range(10):
-        producer.produce(made.name, b"1", partition=number % 2)
-    assert producer.flush(20) == 0
-    admin = AdminClient(config)
-    gone = admin.delete_records([TopicPartition(made.name, 0, 2)])
-    assert all(future.result(30) for future in gone.values())
-    group = Consumer({**config, "group.id": made.name})
-    place = [TopicPartition(made.name, 1, 4)]
-
-    def committed() -> bool:
-        with suppress(KafkaException):  # a broker's coordinator takes a moment to start
-            group.commit(offsets=place, asynchronous=False)
-            return True
-        return False
-
-    until(committed, "a commit")
-    group.close()
+    produce(config, made.name, *((b"1", None, number % 2) for number in range(10)))
+    delete_before(config, made.name, 2)
+    commit(config, made.name, made.name, 4, partition=1)
     assert partition_offsets(config, made.name, made.name) == [
         PartitionOffsets(0, begin=2, end=5, committed=None, lag=3),
         PartitionOffsets(1, begin=0, end=5, committed=4, lag=1),
@@ -52,9 +32,7 @@ def test_the_lag_begins_at_the_first_record_or_at_the_last_commit(
     assert offsets.first_since(config, made.name, -1) == {0: 2, 1: 0}  # before 1970: all records
 
 
-def test_a_committed_offset_does_not_wait_for_an_open_transaction(
-    broker: Any, topic: Callable[..., Topic]
-) -> None:
+def test_a_committed_offset_does_not_wait_for_an_open_transaction(broker, topic) -> None:
     made, config = topic("clicks"), broker.client_config()
     assert committed_offset(config, made.name, made.name) is None
     group = Consumer({**config, "group.id": made.name})
@@ -87,9 +65,7 @@ class Starting:
         """Nothing is open."""
 
 
-def test_a_partition_or_a_coordinator_that_is_starting_is_asked_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_partition_or_a_coordinator_that_is_starting_is_asked_again(monkeypatch) -> None:
     monkeypatch.setattr(offsets, "Consumer", Starting)
     monkeypatch.setattr(offsets, "require_topic", lambda config, topic: 1)
     Starting.errors = [KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.COORDINATOR_LOAD_IN_PROGRESS]
@@ -100,9 +76,7 @@ def test_a_partition_or_a_coordinator_that_is_starting_is_asked_again(
     assert len(Starting.errors) == 1, "asked once"
 
 
-def test_a_record_that_comes_between_two_questions_is_the_first_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_record_that_comes_between_two_questions_is_the_first_one(monkeypatch) -> None:
     class Growing(Starting):
         """The partition has no record until its first question, and one after it."""
 
@@ -119,9 +93,7 @@ def test_a_record_that_comes_between_two_questions_is_the_first_one(
 
 
 @pytest.mark.parametrize("name", ["_TIMED_OUT", "_TRANSPORT", "_ALL_BROKERS_DOWN"])
-def test_a_broker_that_falls_silent_between_two_questions_is_named(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_broker_that_falls_silent_between_two_questions_is_named(monkeypatch, name) -> None:
     monkeypatch.setattr(offsets, "Consumer", Starting)
     monkeypatch.setattr(offsets, "require_topic", lambda config, topic: 1)
     monkeypatch.setattr(Starting, "errors", [getattr(KafkaError, name)])

@@ -104,9 +104,7 @@ def require_all(config: dict[str, str], stream: ClickStream, metrics: Topic) -> 
 
 
 @pytest.mark.slow
-def test_a_broker_away_for_twenty_seconds_costs_no_event(
-    server: OwnBroker, spark: SparkSession, tmp_path: Path
-) -> None:
+def test_a_broker_away_for_twenty_seconds_costs_no_event(server, spark, tmp_path) -> None:
     broker, stopped, sends = Broker(server.bootstrap), Event(), []
     config = broker.client_config()
     stream = ClickStream(seed=5, rate=200, bad_share=0.05)

@@ -1,17 +1,13 @@
 """The owner's page: data in, words, totals and a row per day out."""
 
 import re
-import secrets
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
 
 import psycopg
-import pytest
 
 from workbook.sinks.counts_table import TABLES
 from workbook.sinks.viewers import sketch_of
-from workbook.stack.addresses import database
 from workbook.views.owners_page import DAYS, LISTED, OwnersPage, Traffic, owners_page
 
 MONDAY = date(2026, 6, 1)
@@ -59,20 +55,6 @@ def test_an_ad_without_actions_and_one_of_three_months() -> None:
 
 
 # --- from the tables --------------------------------------------------------------------------
-
-
-@pytest.fixture
-def schema(url: str) -> Iterator[str]:
-    name = f"page_{secrets.token_hex(4)}"
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {name}")
-        yield name
-        connection.execute(f"DROP SCHEMA {name} CASCADE")
-
-
-@pytest.fixture(scope="module")
-def url() -> str:
-    return database("test")
 
 
 def test_the_page_follows_the_tables(url: str, schema: str) -> None:

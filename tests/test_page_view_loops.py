@@ -2,10 +2,10 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+from brokers import message
 from confluent_kafka import OFFSET_INVALID, KafkaError, KafkaException, TopicPartition
 
 from workbook.errors import Rejected, SeveralPartitions
@@ -48,31 +48,6 @@ def test_a_second_is_complete_at_the_first_page_view_of_a_later_one() -> None:
 # --- the loops on a scripted reader -----------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Handed:
-    """What a consumer hands out: a click, where it lies and when it arrived."""
-
-    click: Click
-    number: int
-    place: int = 0
-    arrived: int = ARRIVAL
-
-    def value(self) -> bytes:
-        return self.click.to_json()
-
-    def timestamp(self) -> tuple[int, int]:
-        return 1, self.arrived
-
-    def topic(self) -> str:
-        return "clicks"
-
-    def partition(self) -> int:
-        return self.place
-
-    def offset(self) -> int:
-        return self.number
-
-
 class Scripted:
     """A reader, its metrics, its dead letters and its producer; ``log`` is what happened.
 
@@ -82,10 +57,10 @@ class Scripted:
 
     away, known, low = 0, OFFSET_INVALID, 0
 
-    def __init__(self, *handed: Handed | None) -> None:
+    def __init__(self, *handed: Any) -> None:
         self.left, self.log, self.thens = list(handed), list[Any](), list[Callable[[], None]]()
 
-    def poll(self, timeout: float) -> Handed | None:
+    def poll(self, timeout: float) -> Any:
         return self.left.pop(0) if self.left else None
 
     def over(self) -> bool:
@@ -99,13 +74,13 @@ class Scripted:
 
     def commit(
         self,
-        message: Handed | None = None,
+        message: Any = None,
         offsets: Sequence[TopicPartition] = (),
         asynchronous: bool = True,
     ) -> None:
         assert not asynchronous, "the loop goes on when the broker has it"
         if message is not None:
-            offsets = [TopicPartition("clicks", message.place, message.number + 1)]
+            offsets = [TopicPartition("clicks", message.partition(), message.offset() + 1)]
         if self.away:
             self.away -= 1
             raise KafkaException(KafkaError(KafkaError._TRANSPORT))
@@ -121,8 +96,8 @@ class Scripted:
         while self.thens:
             self.thens.pop(0)()
 
-    def __call__(self, message: Handed, why: Rejected) -> None:
-        self.log.append(("rejected", message.number, why.reason))
+    def __call__(self, message: Any, why: Rejected) -> None:
+        self.log.append(("rejected", message.offset(), why.reason))
 
     def close(self) -> None:
         self.log.append("closed")
@@ -143,10 +118,10 @@ class Scripted:
     begin_transaction = commit_transaction = init_transactions
 
 
-def handed(*seconds: int | Click, **more: int) -> list[Handed]:
-    """Clicks, or page views of these seconds; number and event id count from 0."""
+def handed(*seconds: int | Click, first: int = 0, place: int = 0, at: int = ARRIVAL) -> list[Any]:
+    """Clicks, or page views of these seconds, at offsets from ``first`` on; ids count from 0."""
     clicks = [click(s, n) if isinstance(s, int) else s for n, s in enumerate(seconds)]
-    return [Handed(one, number, **more) for number, one in enumerate(clicks)]
+    return [message(one.to_json(), place, first + n, at) for n, one in enumerate(clicks)]
 
 
 def on_delivery(bench: Scripted) -> None:
@@ -165,7 +140,7 @@ def transactions(bench: Scripted) -> None:
     [(OFFSET_INVALID, 5, True), (3, 5, True), (OFFSET_INVALID, 0, True), (5, 5, False)],
 )
 def test_a_first_second_that_may_be_cut_is_not_emitted(known: int, low: int, cut: bool) -> None:
-    bench = Scripted(*(replace(each, number=each.number + 5) for each in handed(0, 0, 1, 2)), None)
+    bench = Scripted(*handed(0, 0, 1, 2, first=5), None)
     bench.known, bench.low = known, low
     on_delivery(bench)
     first = [("rejected", 5, CUT), ("rejected", 6, CUT)] if cut else [("sent", 0, 2)]
@@ -174,9 +149,7 @@ def test_a_first_second_that_may_be_cut_is_not_emitted(known: int, low: int, cut
 
 
 @pytest.mark.parametrize("work", [on_delivery, transactions])
-def test_no_commit_passes_a_dead_letter_that_is_still_on_its_way(
-    work: Callable[[Scripted], None],
-) -> None:
+def test_no_commit_passes_a_dead_letter_that_is_still_on_its_way(work) -> None:
     bench = Scripted(*handed(0, 1, 0, 2), None)
     work(bench)
     events = [event for event in bench.log if event == "closed" or event[0] != "sent"]
@@ -221,8 +194,8 @@ def test_a_page_view_too_far_ahead_of_its_arrival_or_of_the_reader_is_rejected()
     fast = Click(99, ClickType.PAGE, "home", int(time.time() * 1000) + 3_000_000, "Firefox")
     bench = Scripted(
         *handed(ahead(AHEAD_MS), ahead(AHEAD_MS + 1), ahead(9_000, ClickType.ACTION)),
-        Handed(fast, 3, 0, fast.timestamp),
-        Handed(ahead(AHEAD_MS), 4),
+        *handed(fast, first=3, at=fast.timestamp),
+        *handed(ahead(AHEAD_MS), first=4),
     )
     on_delivery(bench)
     assert bench.log == [

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from workbook.classroom.chapter import declared
 from workbook.streams.events.group_records import key_fields, value_fields
 from workbook.views import colours, owners_page, pipeline
 from workbook.views import pipeline as draw
@@ -449,9 +448,7 @@ def test_compaction_says_of_each_record_why_it_stayed() -> None:
          [("unknown", 1), ("left", 5)]),
     ],
 )  # fmt: skip
-def test_a_group_s_state_follows_members_commits_and_the_clock(
-    seen: list[Seen], now: float, expected: list[tuple[str, float]]
-) -> None:
+def test_a_group_s_state_follows_members_commits_and_the_clock(seen, now, expected) -> None:
     life = phases(seen, "billing", now, 5)
     assert [(phase.state, phase.begin) for phase in life] == expected
 
@@ -467,19 +464,10 @@ def test_a_group_s_state_follows_members_commits_and_the_clock(
         (files(4, 92), [90], "When the kill fell, no micro-batch was planned.", []),
     ],
 )  # fmt: skip
-def test_a_checkpoint_says_what_a_kill_found(
-    found: list[Any], kills: list[float], words: str, missing: list[str]
-) -> None:
+def test_a_checkpoint_says_what_a_kill_found(found, kills, words, missing) -> None:
     drawn = checkpoint(found, kills=kills)
     assert drawn.words == words
     assert re.findall(r'title="(\w+/\d+) is missing', drawn.figure) == missing
-
-
-def test_other_writes_than_files_have_their_own_order_and_kill() -> None:
-    kinds = ("offsets", "database", "commits")
-    drawn = checkpoint(files(3, 9, *kinds[:2]), kills=[10], kinds=kinds, kill_is="it dies")
-    assert "was in offsets and database, and not in commits" in drawn.words
-    assert "✂ it dies" in drawn.figure
 
 
 def test_a_click_is_dropped_if_its_window_had_ended_by_the_watermark_of_the_batch_before() -> None:
@@ -546,12 +534,6 @@ def test_an_update_is_a_row_that_goes_and_one_that_comes() -> None:
     assert drawn.picture.figure.count("no change") == 2
     many = table_changes([(f"p{n}", None, {"a": n}, []) for n in range(UPDATES + 3)])
     assert (len(many.slider.options), many.slider.options[0]) == (UPDATES, ("4 of 27: p3", 0))
-
-
-def test_each_chapter_declares_its_pipeline() -> None:
-    assert declared("06_rebalance")[0][1].name == "clicks"
-    assert declared("mob_ninety_minutes") == ()
-    assert declared("99_nowhere") == ()
 
 
 def test_the_table_of_groups_says_what_is_unknown() -> None:

@@ -14,9 +14,11 @@ from workbook.kafka import producer as producers
 from workbook.kafka.producer import HEADERS, DeliveringProducer, Delivery, Record, bounded
 from workbook.kafka.readers import read_all
 from workbook.streams.events.clicks import Click, ClickType
+from workbook.streams.events.positions import Position
 from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.generators.positions import PositionStream
 from workbook.streams.stream_producer import BackgroundStream, ClickProducer, Sent, generate
-from workbook.topics import Topic, new_topic
+from workbook.topics import Topic, new_compacted_topic, new_topic
 
 STREAM = ClickStream(
     seed=9, rate=500, partitions=4, late_share=0.1, duplicate_share=0.05, bad_share=0.05
@@ -81,9 +83,7 @@ def test_pacing_follows_the_clock_with_a_speed(broker: Any, topic: Topic) -> Non
     assert len(heard) > 50
 
 
-def test_a_clock_ahead_of_the_real_one_and_too_few_partitions_are_refused(
-    broker: Any, topic: Topic
-) -> None:
+def test_a_clock_ahead_of_the_real_one_and_too_few_partitions_are_refused(broker, topic) -> None:
     ahead = replace(STREAM, start_ms=int(time.time() * 1000) + 60_000)
     for stream, words in ((ahead, "ending_by"), (replace(STREAM, partitions=40), "has 4 part")):
         with pytest.raises(NoSuchStream, match=words):
@@ -242,9 +242,7 @@ def test_what_is_not_delivered_ends_the_batch(
     assert Delivery(config, "visits").send(records[:1]) == 1
 
 
-def test_a_limit_that_nobody_tells_is_asked_for_again_and_never_guessed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_limit_that_nobody_tells_is_asked_for_again_and_never_guessed(monkeypatch) -> None:
     """A guess of 1 MB would put larger rows aside, also once the broker answers again."""
     answers: list[Any] = [KafkaException(KafkaError(KafkaError._TRANSPORT)), 5_000_000]
 
@@ -258,3 +256,22 @@ def test_a_limit_that_nobody_tells_is_asked_for_again_and_never_guessed(
     answers[:] = [KafkaException(KafkaError(KafkaError._TIMED_OUT))] * 5
     with pytest.raises(BrokerUnreachable, match="for 0 s"):
         bounded({"bootstrap.servers": "b:9"}, "clicks", patience=0)
+
+
+# --- positions in a compacted topic -----------------------------------------------------------
+
+
+BOB = Position("Bob", "AAPL", 10, "NASDAQ")
+
+
+def test_a_position_sent_by_hand_lands_where_the_stream_puts_it(broker: Any) -> None:
+    topic = new_compacted_topic("positions", "test-compaction", 5)
+    broker.create(topic)
+    stream = PositionStream(partitions=5, positions=40)
+    placed = stream.expected(0, 200).set_index("position")["partition"]
+    with DeliveringProducer(broker.client_config(), topic.name) as producer:
+        for position in placed.index.unique():
+            assert (
+                producer.send_now(BOB.to_json(), position.encode()).partition
+                == placed.loc[[position]].iloc[0]
+            )

@@ -1,39 +1,25 @@
 """Whatever arrives, a program on Spark goes on, keeps the good records, and says what it loses."""
 
-import importlib.util
 import json
 import re
 import shutil
 import time
 from argparse import Namespace
-from pathlib import Path
 from random import Random
 
 import psycopg
 import pytest
-from confluent_kafka import Producer
+from brokers import produce
 from confluent_kafka.schema_registry import Schema, SchemaReference, SchemaRegistryClient
 from hostile import _long, good, records, send
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import Row
 from pyspark.sql.streaming import TwsTester
+from test_hostile_programs import load, lost, on_spark
 
-from workbook.kafka.producer import SETTINGS
 from workbook.kafka.readers import read_messages
 from workbook.stack.addresses import registry
 from workbook.streams.events.ad_actions import VERSIONS, head
-
-PROGRAMS = Path(__file__).parents[1] / "programs"
-CONF = ("session.timeZone", "shuffle.partitions", "streaming.stateStore.providerClass")
-CONF += ("subexpressionElimination.enabled",)
-
-
-def load(name: str):
-    """A program as a module."""
-    spec = importlib.util.spec_from_file_location(name, PROGRAMS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture
@@ -49,32 +35,15 @@ def program(spark, broker, topic, capfd, tmp_path):
             self.options = Namespace(**options, **topics)
 
         def run(self, *more) -> None:
-            """Start it in the tests' own session, let it read all that's there, and stop it."""
-            before = {f"spark.sql.{name}": spark.conf.get(f"spark.sql.{name}") for name in CONF}
-            listener = self.module.Losses()
-            spark.streams.addListener(listener)
+            """Start it, let it read all that's there, and stop it."""
             try:
-                query = self.module.start(spark, self.options, *more)
-                try:
+                with on_spark(spark, self.module, vars(self.options), *more) as query:
                     query.processAllAvailable()
-                finally:
-                    query.stop()
             finally:
-                spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
-                spark.streams.removeListener(listener)
-                for name, value in before.items():
-                    spark.conf.set(name, value)
                 self.said += capfd.readouterr().err
 
         def send(self, name, *sent) -> None:
-            producer = Producer({**SETTINGS, **self.config})
-            for key, value, *timestamp in sent:
-                producer.produce(name, value, key, 0, timestamp=sum(timestamp))
-            assert producer.flush(60) == 0
-
-        def lost(self) -> int:
-            lines = re.findall("lost: (.*)", self.said)
-            return sum(int(n) for line in lines for n in re.findall(r"(?:^|, )(\d+) ", line))
+            produce(self.config, name, *((value, key, 0, *at) for key, value, *at in sent))
 
         def out(self) -> list:
             return list(read_messages(self.config, self.options.out))
@@ -132,7 +101,7 @@ def test_each_message_is_in_a_visit_or_said_to_be_lost(program) -> None:
     visits.run()
     found = [json.loads(one.value()) for one in visits.out()]
     merged = sum(len(each["messages"]) for each in found)
-    assert merged + beats + visits.lost() == sent + 30, visits.said
+    assert merged + beats + lost(visits.said) == sent + 30, visits.said
     assert {f"good-{n}" for n in range(len(hostile) + 1)} <= {each["ssid"] for each in found}
 
 
@@ -171,7 +140,7 @@ def test_each_action_is_counted_or_said_to_be_lost(counts) -> None:
         sent += 2 * len(hostile) + 1
         found = counted(counts)
     assert found["good"] == 2 * len(make)
-    assert sum(found.values()) + counts.lost() == sent, (found, counts.said)
+    assert sum(found.values()) + lost(counts.said) == sent, (found, counts.said)
     for why in ("id in a header", "aren't Avro", "unknown schema", "dated wrong", "PostgreSQL"):
         assert why in counts.said
 

@@ -180,9 +180,7 @@ def test_a_merge_says_what_a_visit_waits_for_until_one_is_complete() -> None:
         ((9000, 5000), None, "clock 1970-01-01 00:00:07 UTC by tracking[1]"),  # both are
     ],
 )
-def test_a_merge_says_whose_clock_it_is(
-    newest: tuple[int, int | None], clock: int | None, says: str
-) -> None:
+def test_a_merge_says_whose_clock_it_is(newest, clock, says) -> None:
     clocks = Clocks(("tracking", "orders"), 2)
     times = {"timestamp": clock, "newest_0": newest[0], "newest_1": newest[1]}
     other = {"timestamp": 7000, "newest_0": 7000, "newest_1": 9000} if clock is None else times

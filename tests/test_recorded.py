@@ -160,9 +160,7 @@ def test_an_offset_log_says_how_far_and_by_which_watermark(tmp_path: Path) -> No
     assert offset_log(object(), "clicks") == {}  # type: ignore[arg-type]
 
 
-def test_live_clocks_follow_a_topic_and_know_who_never_had_a_record(
-    broker: Broker, topic: Callable[..., Topic]
-) -> None:
+def test_live_clocks_follow_a_topic_and_know_who_never_had_a_record(broker, topic) -> None:
     night = Sent(broker, topic(partitions=4).name)
     draw = LiveClocks(broker.client_config(), night.topic)
     assert draw().words.startswith("Partitions with a clock: 0 of 4.")

@@ -10,14 +10,14 @@ from pathlib import Path
 import psycopg
 import pytest
 from ad_runs import Run
-from confluent_kafka import Producer, TopicPartition
+from brokers import delete_before
+from confluent_kafka import Producer
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.errors import CannotGoOn, WorkbookError
 from workbook.kafka.broker import Broker
 from workbook.kafka.registry import register
-from workbook.kafka.require import admin
 from workbook.sinks.viewers import viewers_of
 from workbook.spark import session
 from workbook.spark.runner import OnPoint
@@ -167,19 +167,32 @@ def test_a_replay_dies_at_every_point_with_ten_seeds(run) -> None:
         interrupted(run, seed)
 
 
-def test_a_kill_right_behind_the_swap_doesn_t_begin_again(run) -> None:
+def test_one_replay_reads_nothing_and_one_is_killed_behind_its_swap_and_one_has_no_action(
+    run,
+) -> None:
     run.send(run.stream, 0, 700)
     run.through(session.checkpoint("live"))
     run.days(DAY - timedelta(3), DAY)
-    run.options.max_per_batch = 1_000
-    checkpoint = session.checkpoint("replay")
+    right = run.options.subject
+    run.options.subject = f"{run.name}-other"
+    register(registry("test"), run.options.subject, INCOMPATIBLE)
+    with pytest.raises(Exception, match="rejected all of them"):
+        run.replay(session.checkpoint("replay"))
+    run.clean(700)
+
+    run.options.subject, checkpoint = right, session.checkpoint("replay")
     with pytest.raises(Exception, match="died at"):
         run.replay(checkpoint, Dies("before-checkpoint", 1))
-    run.replay(checkpoint)
+    run.replay(checkpoint)  # it doesn't begin again
     assert run.ask("SELECT generation, shown FROM replays") == [(1, True)]
     run.clean(700)
     with pytest.raises(CannotGoOn, match="use a new folder"):
         run.replay(checkpoint)
+
+    run.days(DAY + timedelta(60), DAY + timedelta(61))
+    run.replay(session.checkpoint("replay"))
+    assert run.ask("SELECT shown FROM replays") == [(True,)] * 2
+    run.clean(700)
 
 
 def test_a_replay_behind_its_swap_leaves_a_newer_one_alone(run) -> None:
@@ -194,22 +207,6 @@ def test_a_replay_behind_its_swap_leaves_a_newer_one_alone(run) -> None:
     run.replay(session.checkpoint("replay"))
     run.replay(older)
     assert run.ask("SELECT generation, shown FROM replays") == [(1, True), (3, True)]
-    run.clean(700)
-
-
-def test_a_replay_that_can_t_read_anything_shows_nothing(run) -> None:
-    run.send(run.stream, 0, 700)
-    run.through(session.checkpoint("live"))
-    run.days(DAY - timedelta(3), DAY)
-    right = run.options.subject
-    run.options.subject = f"{run.name}-other"
-    register(registry("test"), run.options.subject, INCOMPATIBLE)
-    with pytest.raises(Exception, match="rejected all of them"):
-        run.replay(session.checkpoint("replay"))
-    run.clean(700)
-    run.options.subject = right
-    run.replay(session.checkpoint("replay"))
-    assert run.ask("SELECT generation, shown FROM replays") == [(1, True)]
     run.clean(700)
 
 
@@ -238,19 +235,9 @@ def test_what_cannot_be_replayed_is_refused_with_what_to_do(run, broker: Broker)
 
     run.days(DAY - timedelta(1), DAY)
     run.system.check_topics(broker, run.options)
-    place, client = TopicPartition(run.topic.name, 0, 100), admin(run.config)
-    client.delete_records([place])[place].result(30)
+    delete_before(run.config, run.topic.name, 100)
     with pytest.raises(CannotGoOn, match="partition 0 begins later, at offset 100"):
         run.system.check_topics(broker, run.options)
-
-
-def test_empty_days_are_replayed_too(run) -> None:
-    run.send(run.stream, 0, 700)
-    run.through(session.checkpoint("live"))
-    run.days(DAY + timedelta(60), DAY + timedelta(61))
-    run.replay(session.checkpoint("replay"))
-    assert run.ask("SELECT shown FROM replays") == [(True,)]
-    run.clean(700)
 
 
 def test_dead_letters_are_counted_once_they_can_be_read(run) -> None:

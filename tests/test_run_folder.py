@@ -27,24 +27,20 @@ def precious(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_link_in_place_of_the_run_folder_is_refused_and_its_target_stays(
-    lab: OwnLab, precious: Path
-) -> None:
+def test_a_link_in_place_of_the_run_folder_is_refused_and_its_target_stays(lab, precious) -> None:
     lab.folder.symlink_to(precious)
     for deed in (process.clear, client.status, lambda: client.Lease("kernel")):
         with pytest.raises(ServerFailed, match="no link"):
             deed()
     with pytest.raises(ServerFailed, match="no link"):
         folders.claim(lab.folder)
-    said, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
+    _, said = lab.workbook("down")
     assert "no link" in said
     assert (precious / "chapter").read_text() == "all of it"
     lab.folder.unlink()
 
 
-def test_a_link_inside_the_run_folder_is_removed_and_its_target_stays(
-    lab: OwnLab, precious: Path
-) -> None:
+def test_a_link_inside_the_run_folder_is_removed_and_its_target_stays(lab, precious) -> None:
     lab.folder.mkdir(mode=0o700)
     (lab.folder / "kafka").symlink_to(precious)
     (lab.folder / "user-1").mkdir()
@@ -55,9 +51,7 @@ def test_a_link_inside_the_run_folder_is_removed_and_its_target_stays(
     assert (precious / "chapter").read_text() == "all of it"
 
 
-def test_a_run_folder_that_was_swapped_for_a_link_is_emptied_where_it_is_now(
-    lab: OwnLab, precious: Path
-) -> None:
+def test_a_run_folder_that_was_swapped_for_a_link_is_emptied_where_it_is_now(lab, precious) -> None:
     lab.folder.mkdir(mode=0o700)
     (lab.folder / "server.log").write_text("")
     held = folders.claim(lab.folder)
@@ -77,7 +71,7 @@ def test_a_run_folder_that_others_own_or_can_change_is_refused_at_once(lab: OwnL
     lab.folder.chmod(0o770)
     with pytest.raises(ServerFailed, match="yours alone"):
         client.Lease("test")
-    said, _ = lab.start("-m", "workbook", "up").communicate(timeout=60)
+    _, said = lab.workbook("up")
     assert "its mode 700" in said
     assert "set TMPDIR to a folder of your own" in said
     if os.getuid() == 0:  # only root can give a folder away
@@ -94,9 +88,7 @@ def test_a_run_folder_that_others_own_or_can_change_is_refused_at_once(lab: OwnL
 
 
 @pytest.mark.parametrize("left", [False, True])  # by a server that outlived its lab
-def test_nobody_else_can_look_into_the_run_folder_whatever_the_umask(
-    lab: OwnLab, left: bool
-) -> None:
+def test_nobody_else_can_look_into_the_run_folder_whatever_the_umask(lab, left) -> None:
     if left:
         lab.folder.mkdir(mode=0o755)
         (lab.folder / "registry").mkdir()
@@ -151,7 +143,7 @@ def test_down_ends_a_server_that_is_still_starting(lab: OwnLab) -> None:
     until(lambda: lab.servers(f"{lab.folder}/kafka"), "a server that starts")
     kernel.kill()
     until(lambda: not (client.status() or {})["users"], "a look without the dead user", within=5)
-    said, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
+    _, said = lab.workbook("down")
     assert "have ended" in said
     lab.assert_nothing_is_left(set())
 
@@ -206,7 +198,7 @@ def test_down_ends_what_the_lab_started_and_names_the_rest(lab: OwnLab) -> None:
     user.kill()
     user.wait()
     assert owned.is_running()
-    said, _ = lab.start("-m", "workbook", "down").communicate(timeout=60)
+    _, said = lab.workbook("down")
     assert f"Cleared leftovers: process {owned.pid}, file " in said
     assert f"process {owned.pid} (" not in said
     assert other.poll() is None

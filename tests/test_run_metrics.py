@@ -1,31 +1,30 @@
 """``workbook run --out`` and ``workbook metrics``, as a user types them, on real servers."""
 
 import os
+import re
 import signal
 import subprocess
+import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import psutil
 import pytest
-from confluent_kafka import Producer
+from brokers import produce
 from labs import end, read_until, until, workbook
 
+from workbook.cli.main import main
 from workbook.cli.results import LINES
 from workbook.cli.screen import Writes
+from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.metrics import NOT_A_METRIC
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.stream_producer import StreamProducer
 from workbook.topics import Topic
 
 MakeTopic = Callable[..., Topic]
-
-
-def produce(broker: Any, topic: Topic, *records: tuple[bytes | None, bytes | None]) -> None:
-    """Records (key, value) into partition 0."""
-    producer = Producer(broker.client_config())
-    for key, value in records:
-        producer.produce(topic.name, value, key, 0)
-    assert producer.flush(20) == 0
 
 
 def without_waits(text: str) -> list[str]:
@@ -54,12 +53,11 @@ def test_sigterm_while_spark_starts_is_a_clean_end_too(topic: MakeTopic) -> None
     until(lambda: not sparks() - before, "Spark's Java to be gone")
 
 
-def test_one_topic_for_two_purposes_is_an_error(topic: MakeTopic) -> None:
+@pytest.mark.usefixtures("signals_as_before")
+def test_one_topic_for_two_purposes_is_an_error(topic: MakeTopic, capsys: Any) -> None:
     name = topic("clicks").name
-    process = workbook("run", "page_views", "--in", name, "--out", name)
-    said, _ = process.communicate(timeout=60)
-    assert (process.returncode, "Traceback" in said) == (1, False)
-    assert "what is written would be read again" in said
+    assert main(["run", "page_views", "--in", name, "--out", name]) == 1
+    assert "written would be read again" in " ".join(capsys.readouterr().err.split())
 
 
 # --- the reader -------------------------------------------------------------------------------
@@ -70,12 +68,12 @@ def test_a_reader_adds_up_the_last_values_of_a_second_and_passes_what_is_no_metr
 ) -> None:
     metrics = topic("metrics")
     produce(
-        broker, metrics,
-        (b"1700000000", b"42"), (b"1700000001", b"many"), (b"1700000001", b"-1"),
-        (None, b"3"), (b"1700000002", None), (b"soon", b"4"), (b"1700000003/0", b"1"),
-        (b"1700000000", b"42"), (b"1700000000", b"43"),
-        (b"1700000001", b"7"), (b"1700000003/1", b"2"), (b"1700000003/0", b"5"),
-        (b"999999999999999999", b"9"),
+        broker.client_config(), metrics.name,
+        (b"42", b"1700000000"), (b"many", b"1700000001"), (b"-1", b"1700000001"),
+        (b"3",), (None, b"1700000002"), (b"4", b"soon"), (b"1", b"1700000003/0"),
+        (b"42", b"1700000000"), (b"43", b"1700000000"),
+        (b"7", b"1700000001"), (b"2", b"1700000003/1"), (b"5", b"1700000003/0"),
+        (b"9", b"999999999999999999"),
     )  # fmt: skip
     process = workbook("metrics", metrics.name, stderr=subprocess.PIPE)
     assert process.stdout is not None
@@ -98,11 +96,9 @@ def test_a_reader_adds_up_the_last_values_of_a_second_and_passes_what_is_no_metr
     assert told[0] == f"{place}; got key b'1700000001', value b'many'"
 
 
-def test_a_topic_of_something_else_is_not_printed_record_by_record(
-    broker: Any, topic: MakeTopic
-) -> None:
+def test_a_topic_of_something_else_is_not_printed_record_by_record(broker, topic) -> None:
     clicks = topic("clicks")
-    produce(broker, clicks, *[(b"tab", b"{}" * 50)] * 37)
+    produce(broker.client_config(), clicks.name, *[(b"{}" * 50, b"tab")] * 37)
     process = workbook("metrics", clicks.name)
     line = read_until(process, "offset 0: ")
     assert line.startswith(f"{clicks.name}, partition 0, offset 0: {NOT_A_METRIC}; got key b'tab'")
@@ -119,3 +115,55 @@ def test_a_closed_gate_lets_no_micro_batch_begin_to_write() -> None:
     with pytest.raises(InterruptedError):
         writes("before-compute")
     assert writes.begun == 2
+
+
+# --- run page_views without --out -------------------------------------------------------------
+
+
+COUNT = 6000
+
+
+def views_of(stream: ClickStream, last: int) -> dict[str, int]:
+    """The views of each page among the first events, as generated."""
+    rows = stream.block(0, last).select(["reason", "value", "arrival"]).to_pylist()
+    good = [row for row in rows if row["reason"] is None]
+    clicks = [Click.from_json(row["value"], row["arrival"]) for row in good]
+    return dict(Counter(click.name for click in clicks if click.click_type is ClickType.PAGE))
+
+
+def shown(said: str) -> dict[str, int]:
+    """The table that the command prints at its end."""
+    found = re.findall(r"^  (\S+) +([\d,]+)$", said, re.MULTILINE)
+    return {name: int(count.replace(",", "")) for name, count in found}
+
+
+@pytest.mark.slow
+def test_the_table_has_every_page_after_kill_9_and_a_restart(broker, topic, tmp_path) -> None:
+    clicks, folder = topic("clicks", partitions=2), tmp_path / "state" / "page_views"
+    stream = ClickStream(seed=11, rate=500, partitions=2, bad_share=0.05)
+    stream = stream.ending_by(int(time.time() * 1000), COUNT)
+
+    def add(first: int, last: int) -> None:
+        with StreamProducer(broker.client_config(), clicks.name) as producer:
+            producer.send_block(stream.block(first, last))
+
+    def start() -> subprocess.Popen[str]:
+        words = ("run", "page_views", "--in", clicks.name, "--checkpoint", str(folder))
+        return workbook(*words)
+
+    half = COUNT // 2
+    before, after = views_of(stream, half), views_of(stream, COUNT)
+    assert 100 < sum(before.values()) < sum(after.values())
+    add(0, half)
+    killed = start()
+    read_until(killed, f"{sum(before.values()):,} page views on {len(before)} pages")
+    until(lambda: (folder / "0" / "commits" / "0").exists(), "the commit of the micro-batch")
+    killed.kill()
+    killed.wait()
+
+    again = start()  # nothing new has come: no micro-batch tells the table anew
+    read_until(again, f"It goes on where {folder} ends")
+    read_until(again, f"{sum(before.values()):,} page views on {len(before)} pages")
+    add(half, COUNT)
+    read_until(again, f"{sum(after.values()):,} page views on {len(after)} pages")
+    assert shown(end(again, signal.SIGTERM)) == after

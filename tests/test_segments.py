@@ -181,9 +181,7 @@ def test_a_bucket_s_copies_are_read_once_and_are_those_that_its_list_names(
     assert bucket.list is None
 
 
-def test_a_copy_that_cannot_be_written_stays_in_memory(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_copy_that_cannot_be_written_stays_in_memory(monkeypatch, tmp_path) -> None:
     (tmp_path / "a-file").write_text("")
     monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path / "a-file"))
     monkeypatch.setattr(state, "LARGE_ROWS", 2)

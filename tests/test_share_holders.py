@@ -9,20 +9,22 @@ import json
 import random
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
 import pandas as pd
 import pytest
-from compacting import roll, wait_until_compacted
-from confluent_kafka import Producer
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+from labs import until
 from pyspark.sql import SparkSession
 
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
-from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
+from workbook.kafka.producer import DeliveringProducer
+from workbook.kafka.readers import latest_rows, read_all, read_dead_letters, read_messages
 from workbook.pipelines.share_holders import REQUIRED_COLUMNS, us_share_holders
 from workbook.sinks.store import Store
 from workbook.sinks.topics import TableTopic
@@ -31,9 +33,9 @@ from workbook.sources.records import POSITIONS
 from workbook.spark import session
 from workbook.spark.runner import Running, start_query
 from workbook.streams.events.positions import Position
-from workbook.topics import Topic, compacted, new_compacted_topic
+from workbook.topics import SOON, Topic, compacted, new_compacted_topic
 
-SEEDS, QUIET_POINTS, PARTITIONS = 200, 12, 4
+SEEDS, QUIET_POINTS, PARTITIONS = 200, 8, 4
 LISTED = [("AAPL", "NASDAQ"), ("IBM", "NYSE"), ("GOOG", "NASDAQ"), ("SAP", "XETRA"), ("BP", "LSE")]
 
 BAD = (
@@ -169,9 +171,7 @@ def test_the_table_equals_a_recomputation_at_every_quiet_point(market: Market) -
     assert letters["reason"].nunique() == 6
 
 
-def test_a_table_read_from_what_compaction_left_is_the_same(
-    spark: SparkSession, broker: Broker
-) -> None:
+def test_a_table_read_from_what_compaction_left_is_the_same(spark, broker) -> None:
     first = Market(spark, broker, soon=True)
     for seed in map(Seed, range(60)):
         for _ in range(6):
@@ -191,3 +191,44 @@ def test_a_table_read_from_what_compaction_left_is_the_same(
     for market in (first, second):
         assert market.running is not None
         market.running.stop()
+
+
+# --- compaction, now --------------------------------------------------------------------------
+
+
+MARKER = b"~roll"
+"""The key of the records that close a segment: a tombstone for what no table has."""
+
+
+def roll(config: Mapping[str, Any], topic: str) -> dict[int, int]:
+    """Close the active segment of each partition of a topic made with ``soon`` by one more record.
+
+    It's closed by the first record whose timestamp is more than ``segment.ms`` after that of its
+    own first one: this waits for so long after the newest. Returns of each partition the offset of
+    the record written: what lies below can be compacted from now on, that record cannot.
+    """
+    admin = AdminClient({**config, "log_level": 0})
+    partitions = admin.list_topics(topic, 10).topics[topic].partitions
+    asked = {TopicPartition(topic, p): OffsetSpec.max_timestamp() for p in partitions}
+    newest = max(found.result().timestamp for found in admin.list_offsets(asked).values())
+    due = newest + int(SOON["segment.ms"]) + 2
+    until(lambda: time.time() * 1000 > due, "the segment to be old enough")
+    with DeliveringProducer(config, topic) as producer:
+        return {p: producer.send_now(None, MARKER, p).offset for p in partitions}
+
+
+def wait_until_compacted(
+    config: Mapping[str, Any], topic: str, rolled: Mapping[int, int]
+) -> pd.DataFrame:
+    """Wait until each key is there once below the offsets that ``roll`` returned; return them."""
+    records = pd.DataFrame()
+
+    def is_compacted() -> bool:
+        nonlocal records
+        records = read_all(dict(config), topic)
+        closed = records[records["offset"] < records["partition"].map(dict(rolled))]
+        closed = closed[closed["key"] != MARKER]
+        return not closed.duplicated(["partition", "key"]).any()
+
+    until(is_compacted, f"{topic} to be compacted")
+    return records[records["key"] != MARKER].reset_index(drop=True)

@@ -1,18 +1,22 @@
 """Dead letters and rows of any size, on topics of any limit: taken, cut, or said to be gone."""
 
 import json
+import pickle
 import random
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from brokers import OwnBroker
+from brokers import message as record_of
 from confluent_kafka import Message
 
-from workbook.errors import RecordRefused
+from workbook.errors import BrokerUnreachable, RecordRefused, Rejected
 from workbook.kafka.broker import Broker
 from workbook.kafka.dead_letters import DeadLetters
 from workbook.kafka.offsets import partition_offsets
@@ -23,6 +27,7 @@ from workbook.pipelines.page_views.metrics import commit_on_delivery
 from workbook.sinks.topics import ROW_TOO_LARGE, TableTopic
 from workbook.spark.runner import Batch
 from workbook.streams.events.clicks import Click, ClickType
+from workbook.streams.events.reasons import Reason
 from workbook.streams.metrics import MetricsProducer
 from workbook.topics import Topic, compacted, new_topic
 
@@ -61,9 +66,7 @@ def limited(broker: Broker) -> Limited:
 # --- dead letters -----------------------------------------------------------------------------
 
 
-def test_a_letter_is_cut_only_where_it_must_be_and_says_so(
-    broker: Broker, limited: Limited
-) -> None:
+def test_a_letter_is_cut_only_where_it_must_be_and_says_so(broker, limited) -> None:
     topic, config = limited(), broker.client_config()
     wide, key, fits = noise(2_500_000), noise(1_300_000, seed=2), noise(1_000_000, seed=3)
     with DeadLetters(config, topic) as letters:
@@ -201,3 +204,27 @@ def test_the_last_step_of_a_key_stays_the_last(broker: Broker, out: Topic) -> No
     TableTopic(broker.client_config(), out.name, "client").write(rows, Batch("query", 0))
     found = told(broker, out.name)
     assert [note for client, note in found if client == "Bob"] == [1, None, 2]
+
+
+# --- letters that nobody takes ----------------------------------------------------------------
+
+
+def test_letters_that_nobody_takes_are_an_error(tmp_path: Path) -> None:
+    """Once: who goes on starts anew. In a task of Spark they are a copy, as patient as here."""
+    with OwnBroker(tmp_path) as server:
+        topic = Topic("x.dead-letters")
+        config = Broker(server.bootstrap).client_config()
+        Broker(server.bootstrap).create(topic)
+        here = DeadLetters(config, topic.name, patience=5)
+        copy = pickle.loads(pickle.dumps(here))
+        letters = (record_of(b"1"), Rejected(Reason.EMPTY))
+        here(*letters)
+        here.close()
+        server.kill()
+        here(*letters)
+        with pytest.raises(BrokerUnreachable, match=r"to take 1 more .* within 5 s"):
+            here.close()
+        here.close()
+        with pytest.raises(BrokerUnreachable, match=r"none answered for 5 s"):
+            copy(*letters)
+        copy.close()

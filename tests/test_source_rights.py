@@ -1,50 +1,64 @@
-"""The rights that both sources need, on a broker with logins and rules; and its restarts."""
+"""The rights that sources and `run active_groups` need, on a broker with logins; its restarts."""
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from brokers import OwnBroker, allowed, broker_with_scram, commit, sees
+from brokers import OwnBroker, commit, produce
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import AclOperation, AdminClient, NewTopic
-from labs import DEADLINE, until
+from confluent_kafka.admin import AdminClient, NewTopic
+from labs import DEADLINE, end, read_until, until, workbook
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from workbook.errors import RightMissing, TopicMissing
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import EndOffsets
-from workbook.kafka.producer import DeliveringProducer
-from workbook.kafka.require import topic_ids
+from workbook.kafka.require import DAY_MS, tombstones_kept, topic_ids
 from workbook.kafka.start_offsets import look_up
+from workbook.sinks.store import WindowedStore
 from workbook.sources.assigned import AssignedReader, AssignedSettings
 from workbook.sources.clamp import goes_on
 from workbook.sources.clamped import ClampedReader, ClampSettings
 from workbook.sources.kafka import assigned_stream
 from workbook.stack import kafka
-from workbook.topics import CONSUMER_OFFSETS
+from workbook.topics import CONSUMER_OFFSETS, Topic
 
 Config = dict[str, str]
 ALL = ReadAllAvailable()
 
 
+CLICKS, VIEWS = "rights.clicks", "rights.views"
+
+
 @pytest.fixture(scope="module")
-def users(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Config]]:
-    """Settings of each user; the group ``app`` has read 17 records of ``clicks``."""
-    with broker_with_scram(tmp_path_factory.mktemp("scram")) as (_, users):
-        admin = AdminClient(users["admin"])
-        for made in admin.create_topics([NewTopic(n, 1) for n in ("clicks", "views")]).values():
-            made.result(60)
-        rule = allowed("reader", AclOperation.READ, "views")
-        admin.create_acls([rule])[rule].result(60)
-        for name in ("clicks", "views"):
-            with DeliveringProducer(users["admin"], name) as producer:
-                producer.produce(b"x", None, 0)
-        commit(users["admin"], "app", "clicks", 17)
-        until(lambda: sees(users["reader"], "clicks", CONSUMER_OFFSETS), "the rules to hold")
-        yield users
+def users(secured) -> Iterator[dict[str, Config]]:
+    """Settings of each user; the group ``billing`` has read 17 of 20 records of CLICKS.
+
+    ``reader`` may describe all topics, and read the topic of the groups and VIEWS; ``watcher`` may
+    describe all topics, ``stranger`` do nothing, ``admin`` everything. No rule names a group.
+    """
+    may = {"reader": "reader", "watcher": "learner", "stranger": "nobody"}
+    found = {name: secured.login(user) for name, user in may.items()}
+    found["admin"] = {"bootstrap.servers": secured.at["open"]}
+    Broker(secured.at["open"]).create(Topic(CLICKS), Topic(VIEWS))
+    for name in (CLICKS, VIEWS):
+        produce(found["admin"], name, *[(b"x",)] * 20)
+    commit(found["admin"], "billing", CLICKS, 17)
+    for name in ("reader", "learner"):
+        secured.allow(name, "*", "DESCRIBE")
+    for topic in (CONSUMER_OFFSETS, VIEWS):
+        secured.allow("reader", topic, "READ")
+    reader = AdminClient({**found["reader"], "log_level": 0})
+    there = {CLICKS, CONSUMER_OFFSETS}
+    until(lambda: there <= {*reader.list_topics(timeout=30).topics}, "the rules to hold")
+    yield found
+    for user in may.values():
+        secured.forbid(user)
 
 
 def options(config: Config, *topics: str) -> dict[str, str]:
@@ -70,19 +84,43 @@ def test_reader_of_this_one_topic_reads_it_without_a_right_to_any_group(
         .start()
     )
     assert query.awaitTermination(120)
-    assert any(b"app" in key and b"clicks" in key for key in keys)
+    assert any(b"billing" in key and CLICKS.encode() in key for key in keys)
+
+
+def test_a_reader_sees_the_groups_and_leaves_nothing_on_the_broker(users, tmp_path) -> None:
+    admin = AdminClient(users["admin"])
+
+    def there() -> tuple[set[str], set[str]]:
+        groups = admin.list_consumer_groups().result(30).valid
+        return {*admin.list_topics(timeout=30).topics}, {group.group_id for group in groups}
+
+    before, reader = there(), users["reader"].items()
+    login = {f"KAFKA_{name.upper().replace('.', '_')}": value for name, value in reader}
+    words = ("run", "active_groups", "--checkpoint", str(tmp_path / "state"))
+    running = workbook(*words, env={**os.environ, **login})
+    read_until(running, "most behind: billing, 3")  # its end was asked for
+    said = end(running, signal.SIGINT)
+    assert "billing: unknown, lag 3" in said
+    assert there() == before
+    windows = WindowedStore(tmp_path / "state" / "windows.db", "group", reading=True)
+    assert "billing" in [row["group"] for _, row in windows.all()]
+
+
+def test_where_it_may_not_ask_a_topic_keeps_tombstones_for_a_day(users: dict[str, Config]) -> None:
+    assert tombstones_kept(users["reader"], CLICKS) == DAY_MS
+    assert tombstones_kept(users["admin"], CLICKS) is None  # it isn't compacted
 
 
 def test_a_missing_right_is_named_before_a_query_starts(users: dict[str, Config]) -> None:
-    with pytest.raises(RightMissing, match=r"right to READ .*__consumer_offsets.*user watcher"):
+    with pytest.raises(RightMissing, match=r"right to READ .*__consumer_offsets.*user learner"):
         topic_ids(users["watcher"], [CONSUMER_OFFSETS])
     with pytest.raises(RightMissing, match=r"right to READ .*__consumer_offsets.*--add"):
         topic_ids(users["stranger"], [CONSUMER_OFFSETS])
     with pytest.raises(TopicMissing, match="'nowhere'"):
         topic_ids(users["reader"], ["nowhere"])
     # A merge looks in its sink for where to begin; without the right it waited for a minute.
-    with pytest.raises(RightMissing, match=r"right to READ .*clicks.*user watcher"):
-        look_up(users["watcher"], "clicks", ["clicks"])
+    with pytest.raises(RightMissing, match=r"right to READ .*clicks.*user learner"):
+        look_up(users["watcher"], CLICKS, [CLICKS])
 
 
 def _read_all(reader: AssignedReader) -> None:
@@ -92,21 +130,19 @@ def _read_all(reader: AssignedReader) -> None:
 
 
 @pytest.mark.parametrize("user", ["watcher", "stranger"])
-def test_a_source_by_itself_names_the_right_and_the_topic(
-    users: dict[str, Config], user: str
-) -> None:
+def test_a_source_by_itself_names_the_right_and_the_topic(users, user) -> None:
     reader = AssignedReader(AssignedSettings(options(users[user], CONSUMER_OFFSETS)))
     with pytest.raises(RightMissing, match=f"right to READ the topic '{CONSUMER_OFFSETS}'"):
         _read_all(reader)
     reader.stop()
-    log = log_of(users[user], "clicks", "views")
-    with pytest.raises(RightMissing, match=r"right to READ the topic '\w+'.*kafka-acls"):
+    log = log_of(users[user], CLICKS, VIEWS)
+    with pytest.raises(RightMissing, match=r"right to READ the topic '\S+'.*kafka-acls"):
         log.latestOffset(log.initialOffset(), ALL)
     log.stop()
 
 
 def test_a_wrong_password_is_named(users: dict[str, Config]) -> None:
-    log = log_of({**users["reader"], "sasl.password": "wrong"}, "clicks", "views")
+    log = log_of({**users["reader"], "sasl.password": "wrong"}, CLICKS, VIEWS)
     with pytest.raises(KafkaException, match=r"(?i)authentication failed.*invalid credentials"):
         log.initialOffset()
     log.stop()
@@ -137,8 +173,7 @@ def test_a_broker_as_it_comes_is_read_across_its_restarts(tmp_path: Path) -> Non
                 at = log.latestOffset(at, ALL)  # waits for it
             now = int(time.time() * 1000)  # of both, so that no topic leads
             for topic in ("a", "b"):
-                with DeliveringProducer(config, topic) as producer:
-                    producer.produce(b"x", None, 1, timestamp=now)
+                produce(config, topic, (b"x", None, 1, now))
 
             def read(expected: int) -> bool:
                 nonlocal at

@@ -5,8 +5,9 @@ import time
 from collections.abc import Callable
 
 import pytest
-from confluent_kafka import Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from brokers import delete_before
+from confluent_kafka import Producer
+from labs import until
 
 from workbook.kafka.broker import Broker
 from workbook.kafka.producer import DeliveringProducer
@@ -56,11 +57,6 @@ class Sink:
     def notes(self) -> list[str]:
         return look_up(self.config, self.visits.name, self.topics).notes
 
-    def delete_before(self, topic: str, partition: int, offset: int) -> None:
-        where = TopicPartition(topic, partition, offset)
-        admin = AdminClient(self.config)
-        admin.delete_records([where])[where].result(30)
-
 
 @pytest.fixture
 def sink(broker: Broker, topic: Make) -> Sink:
@@ -81,7 +77,7 @@ def test_a_sink_that_says_nothing_begins_with_the_first_record(sink: Sink) -> No
     assert sink.found() == [[EARLIEST] * 2] * 2
     sink.say(0, 2, 3)
     sink.say(1, 6, 7)
-    sink.delete_before(sink.visits.name, 0, 1)
+    delete_before(sink.config, sink.visits.name, 1)
     assert sink.found() == [[EARLIEST, 6], [EARLIEST, 7]]
     assert sink.notes() == []
 
@@ -101,9 +97,9 @@ def test_records_of_others_are_passed_over_however_many(sink: Sink) -> None:
 def test_offsets_that_are_deleted_are_named_and_the_first_one_left_is_next(sink: Sink) -> None:
     sink.say(0, 2, 3)
     sink.say(1, 0, 7)
-    sink.delete_before(sink.topics[0], 0, 5)
-    sink.delete_before(sink.topics[0], 1, 1)
-    sink.delete_before(sink.topics[1], 0, 3)
+    delete_before(sink.config, sink.topics[0], 5)
+    delete_before(sink.config, sink.topics[0], 1, partition=1)
+    delete_before(sink.config, sink.topics[1], 3)
     assert sink.found() == [[EARLIEST, EARLIEST], [3, 7]]
     assert sink.notes() == [
         f"Offsets 2 to 4 of partition 0 of {sink.topics[0]} are deleted.",
@@ -133,10 +129,9 @@ def test_an_open_transaction_holds_nothing_up_and_an_aborted_one_says_nothing(si
     assert time.monotonic() - began < 30
     for writer in (reading, writing):
         writer.abort_transaction(60)
-    sink.delete_before(sink.visits.name, 0, 2)
-    deadline = time.monotonic() + 30
-    while sink.found()[0][0] != 8 and time.monotonic() < deadline:
-        time.sleep(0.1)  # the broker shows the end of a transaction a moment later
+    delete_before(sink.config, sink.visits.name, 2)
+    # The broker shows the end of a transaction a moment later.
+    until(lambda: sink.found()[0][0] == 8, "the end of the transactions", within=30)
     assert sink.found() == [[8, 6], [8, 7]]
 
 

@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from datetime import date
@@ -18,7 +17,6 @@ from workbook.kafka.readers import read_messages
 from workbook.sinks.store import Store
 from workbook.sinks.topics import TableTopic
 from workbook.spark.runner import Batch
-from workbook.topics import Topic
 
 Row = tuple[str, list[str] | None]
 
@@ -135,9 +133,7 @@ def records(broker: Broker, topic: str) -> list[tuple[bytes | None, object]]:
     return [(m.key(), None if m.value() is None else json.loads(m.value())) for m in messages]
 
 
-def test_the_rows_of_a_micro_batch_are_sent_a_key_s_in_their_order(
-    broker: Broker, topic: Callable[..., Topic]
-) -> None:
+def test_the_rows_of_a_micro_batch_are_sent_a_key_s_in_their_order(broker, topic) -> None:
     name = topic("holders").name
     out = TableTopic(broker.client_config(), name, "client")
     rows = changes(("Bob", ["C"]), ("Bob", None), ("Bob", ["B"]), ("Zoë", ["F", "IBM"]))
@@ -154,9 +150,7 @@ def test_the_rows_of_a_micro_batch_are_sent_a_key_s_in_their_order(
 # --- the command ------------------------------------------------------------------------------
 
 
-def test_the_command_shows_a_row_or_all_and_says_what_is_not_there(
-    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_shows_a_row_or_all_and_says_what_is_not_there(store, tmp_path, capsys) -> None:
     store.write(changes(("Al", ["F"]), ("Bob", ["IBM"])), Batch("query", 0))
     assert main(["store", str(store.path), "Bob"]) == 0
     assert json.loads(capsys.readouterr().out) == {"client": "Bob", "tickers": ["IBM"]}

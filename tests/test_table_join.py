@@ -1,7 +1,7 @@
 """Two tables joined by a column of their keys, on the real Spark."""
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +78,7 @@ def seen(emitted: dict[str, Row]) -> dict[str, tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("tables", [branches, apart])
-def test_each_side_changes_its_part_of_a_group(
-    feed: Feed, tables: Callable[[DataFrame], tuple[KTable, KTable]]
-) -> None:
+def test_each_side_changes_its_part_of_a_group(feed, tables) -> None:
     feed.start(lambda rows: joined(tables(rows)))
     first = send(feed, commit("a", 1, 10), commit("b", 0, 5), member("a", "m", b"\xff\x00"))
     assert first["a"] == {
@@ -117,9 +115,7 @@ def test_a_filtered_table_is_joined_with_the_whole_one(feed: Feed) -> None:
 
 
 @pytest.mark.parametrize(("tables", "reads"), [(branches, 1), (apart, 2)])
-def test_branches_of_one_changelog_are_read_in_one_pass(
-    spark: SparkSession, tables: Callable[[DataFrame], tuple[KTable, KTable]], reads: int
-) -> None:
+def test_branches_of_one_changelog_are_read_in_one_pass(spark, tables, reads) -> None:
     rows = joined(tables(spark.createDataFrame([], SCHEMA)))
     assert rows.columns == ["group", "offsets", "members", "deleted"]
     plan = rows._jdf.queryExecution().analyzed().toString()

@@ -1,12 +1,12 @@
 """A partition seen again and again, and its tape: its end, its records, a group's offset."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from brokers import commit, produce
 
 from workbook.kafka import tail as tail_module
 from workbook.kafka.tail import Seen, Tail
@@ -26,16 +26,7 @@ def tail_of(broker: Any, topic: Topic) -> Iterator[Tail]:
 
 
 def send(broker: Any, topic: Topic, *values: str) -> None:
-    producer = Producer(broker.client_config())
-    for value in values:
-        producer.produce(topic.name, value)
-    assert producer.flush(30) == 0
-
-
-def commit(broker: Any, topic: Topic, offset: int) -> None:
-    group = Consumer({**broker.client_config(), "group.id": topic.name})
-    group.commit(offsets=[TopicPartition(topic.name, 0, offset)], asynchronous=False)
-    group.close()
+    produce(broker.client_config(), topic.name, *((value,) for value in values))
 
 
 def seen(tail: Tail, count: int) -> Seen:
@@ -46,24 +37,20 @@ def seen(tail: Tail, count: int) -> Seen:
     return found
 
 
-def test_it_sees_what_has_come_since_and_what_the_group_has_committed(
-    broker: Any, topic: Callable[..., Topic]
-) -> None:
+def test_it_sees_what_has_come_since_and_what_the_group_has_committed(broker, topic) -> None:
     made = topic("clicks")
     with tail_of(broker, made) as tail:
         assert seen(tail, 0) == Seen()
         send(broker, made, "a", "b")
         assert seen(tail, 2) == Seen(0, 2, None, {0: "a", 1: "b"})
-        commit(broker, made, 1)
+        commit(broker.client_config(), made.name, made.name, 1)
         send(broker, made, "c")
         assert seen(tail, 3) == Seen(0, 3, 1, {0: "a", 1: "b", 2: "c"})
-    commit(broker, made, 3)
+    commit(broker.client_config(), made.name, made.name, 3)
     assert tail.look() == Seen(0, 3, 1, {0: "a", 1: "b", 2: "c"}), "closed: what was seen last"
 
 
-def test_of_a_long_backlog_it_reads_the_end(
-    broker: Any, topic: Callable[..., Topic], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_a_long_backlog_it_reads_the_end(broker, topic, monkeypatch) -> None:
     monkeypatch.setattr(tail_module, "AT_ONCE", 10)
     monkeypatch.setattr(tail_module, "KEPT", 15)
     made = topic("clicks")
@@ -103,9 +90,7 @@ def clicks(count: int, committed: int | None, first: int = 0) -> Seen:
         (Seen(), None, 0, "The partition is empty"),
     ],
 )
-def test_the_tape_says_what_the_loop_has_in_its_count(
-    looked: Seen, began: int | None, place: int, says: str
-) -> None:
+def test_the_tape_says_what_the_loop_has_in_its_count(looked, began, place, says) -> None:
     assert says in drawn(looked, "counter", began, place).words
 
 

@@ -1,7 +1,5 @@
 """A query's topology from what Spark prints of its plan: what rows pass, and what is remembered."""
 
-from pathlib import Path
-
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -11,9 +9,7 @@ from workbook.spark.topology import topology
 from workbook.views import pipeline
 
 
-def test_each_source_has_a_path_to_the_join_with_its_shuffles_and_state(
-    spark: SparkSession, tmp_path: Path
-) -> None:
+def test_each_source_has_a_path_to_the_join_with_its_shuffles_and_state(spark, tmp_path) -> None:
     one, other = (
         spark.readStream.format("rate").option("rowsPerSecond", 50).load() for _ in range(2)
     )

@@ -1,7 +1,6 @@
 """Different users: sketches that merge, in PostgreSQL and in Spark."""
 
 import random
-import secrets
 import threading
 from collections.abc import Iterator
 from datetime import date
@@ -77,14 +76,11 @@ def test_spark_hashes_a_user_alike_and_reads_what_is_stored(spark) -> None:
 
 
 @pytest.fixture
-def schema() -> Iterator[str]:
-    name = f"viewers_{secrets.token_hex(4)}"
-    with psycopg.connect(database("test"), autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {name}")
-        connection.execute(f"SET search_path TO {name}")
+def schema(schema: str) -> str:
+    """With the tables of the ad statistics."""
+    with connect(schema) as connection:
         connection.execute(TABLES.read_text())
-        yield name
-        connection.execute(f"DROP SCHEMA {name} CASCADE")
+    return schema
 
 
 @pytest.fixture

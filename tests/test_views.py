@@ -111,9 +111,7 @@ def test_the_next_cell_is_refused_once_with_what_went_wrong() -> None:
     assert second.success
 
 
-def test_an_error_keeps_the_last_frame_and_gives_its_type(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_error_keeps_the_last_frame_and_gives_its_type(monkeypatch) -> None:
     monkeypatch.setattr(live_views, "get_ipython", lambda: None)
     frames = iter([1, 2, 0])
     live = Live(lambda: f"<p>half is {1 / next(frames)}</p>", every=0.01)

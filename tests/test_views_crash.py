@@ -97,6 +97,7 @@ def test_while_it_runs_it_says_how_far_it_has_come(make: Callable[..., CrashButt
     until(lambda: lab.looked > looked + 2, "looks in spite of a broker that is away")
     lab.committed = 700
     until(lambda: "700 of 2,000 clicks" in shown(buttons)[1], "the offsets")
+    assert shown(buttons)[0] == ["kill -9"]
 
 
 def test_its_end_is_seen_without_a_press(make: Callable[..., CrashButtons]) -> None:
@@ -108,9 +109,7 @@ def test_its_end_is_seen_without_a_press(make: Callable[..., CrashButtons]) -> N
     until(lambda: not buttons._thread.is_alive(), "the end of the looking")
 
 
-def test_a_press_that_cannot_be_says_why_until_the_lab_changes(
-    make: Callable[..., CrashButtons],
-) -> None:
+def test_a_press_that_cannot_be_says_why_until_the_lab_changes(make) -> None:
     lab = Lab("running")
     buttons = make(lab)
     lab.state = "killed"

@@ -86,9 +86,7 @@ def test_fetch_includes_the_windows_that_begin_at_both_ends(filled: WindowedStor
     assert minutes(filled.fetch("a", NOW + 1, NOW + 2 * MINUTE - 1)) == [1]  # starts count
 
 
-def test_the_command_shows_windows_and_those_of_a_group(
-    filled: WindowedStore, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_shows_windows_and_those_of_a_group(filled, capsys) -> None:
     assert main(["store", str(filled.path)]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == {"window": "2026-09-21T14:14:00.000+00:00", "keys": 2}
@@ -127,9 +125,7 @@ def model(batches: list[list[Row]], retention: int) -> dict[tuple[int, str], tup
     retention=st.integers(0, 6).map(lambda minutes: minutes * MINUTE),
     bounds=st.tuples(*[st.integers(NOW - 9 * MINUTE, NOW + 6 * MINUTE)] * 2),
 )
-def test_whatever_comes_it_equals_a_dict(
-    batches: list[list[Row]], retention: int, bounds: tuple[int, int]
-) -> None:
+def test_whatever_comes_it_equals_a_dict(batches, retention, bounds) -> None:
     with TemporaryDirectory() as folder:
         store = made(Path(folder) / "windows.db", retention_ms=retention)
         for number, rows in enumerate(batches):
