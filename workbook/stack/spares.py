@@ -20,7 +20,7 @@ PAUSE_S = 15.0
 """Whoever has just taken one has the machine for a while, before the next one starts."""
 
 MOST_USES, MOST_WAITING, EXTRA_S = 12, 2, 60.0
-"""A Spark ends after so many users; more than one waits no longer than these seconds."""
+"""A Spark ends after twelve users; where two wait, one ends after these seconds."""
 
 OFFER, FIT = "offer", "fit"
 """The files in which a Spark's keeper says what it is like, and then how it is reached."""
