@@ -81,8 +81,9 @@ def paced(producer: DeliveringProducer, stream: AdActionStream, seconds: float, 
     """
     began, sent = now(), 0
     stream = stream.ending_by(began, 1, speed=1)
+    arrivals = stream.arrivals(np.arange(int(2 * stream.rate * seconds) + 2))
     while (at := now()) - began < seconds * 1000:
-        due = stream.due(at)
+        due = int(np.searchsorted(arrivals, at, "right"))
         for value in stream.block(sent, due)["value"].to_pylist() if due > sent else ():
             if plain:  # without a key a whole tick would go to one partition, and stay together
                 producer.produce(value, secrets.token_bytes(8))

@@ -1,5 +1,6 @@
 """Sends events to Kafka: one by one, or a stream on a virtual clock, paced or as fast as can be."""
 
+import math
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha1
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from workbook.errors import NoSuchStream
@@ -23,7 +25,9 @@ GIVE_UP_S = 15
 """Seconds for which a record of a stream is retried after the broker went away."""
 
 BLOCK = 20_000
-TICK_S = 0.02
+TICK_S, AHEAD_S = 0.1, 1.0
+"""A paced stream looks at the clock this often, and draws so far ahead."""
+
 ENDLESS = 2**40
 
 RANDOM_END = re.compile(r"\.[0-9a-f]{4}$")
@@ -92,20 +96,42 @@ def generate(
     the real one (choose the start by ``stream.ending_by``) or a partition is missing.
     """
     known, producer = require_topic(config, topic), StreamProducer(config, topic)
-    began, sent = clock(), Sent(0, 0, 0.0)
+    ahead = BLOCK if speed is None else math.ceil(min(BLOCK, stream.rate * speed * AHEAD_S))
+    began, sent, drawn = clock(), Sent(0, 0, 0.0), _Drawn(stream, 0, 0)
     while sent.events < count and not until():
-        last = min(count, sent.events + BLOCK)
-        if speed is not None:
-            last = min(last, stream.due(stream.start_ms + (clock() - began) * speed * 1000))
-        if last <= sent.events:  # the next event's time has not come
+        if sent.events == drawn.last:
+            drawn = _Drawn(stream, drawn.last, min(count, drawn.last + ahead))
+        past = (clock() - began) * 1000
+        last, rows = drawn.until(math.inf if speed is None else stream.start_ms + past * speed)
+        if last == sent.events:  # the next event's time has not come
             sleep(TICK_S)
             continue
-        block = stream.block(sent.events, last)
-        _check(block, known, topic, clock() * 1000)
-        sent = Sent(last, sent.messages + producer.send_block(block), clock() - began)
+        _check(rows, known, topic, clock() * 1000)
+        sent = Sent(last, sent.messages + producer.send_block(rows), clock() - began)
         progress(sent)
     producer.close()
     return Sent(sent.events, sent.messages, clock() - began)
+
+
+class _Drawn:
+    """Events that are drawn, to be sent as their times come: a few alone cost as much to draw."""
+
+    def __init__(self, stream: "PacedStream", first: int, last: int) -> None:
+        self.first, self.last, self._sent, self._before = first, last, 0, 0
+        self._rows, self._due = stream.block(first, last), stream.arrivals(np.arange(first, last))
+        by = "sent" if "sent" in self._rows.column_names else "arrival"
+        self._times = self._rows[by].to_numpy()
+
+    def until(self, now: float) -> tuple[int, pa.Table]:
+        """Return how many events are due at this time (ms), and the rows that weren't before."""
+        due = int(np.searchsorted(self._due, now, "right"))
+        begin = self._sent
+        if due == len(self._due):
+            self._sent = len(self._rows)
+        elif due > self._before:
+            self._sent = int(np.searchsorted(self._times, now, "right"))
+        self._before = due
+        return self.first + due, self._rows.slice(begin, self._sent - begin)
 
 
 def _check(block: pa.Table, known: int, topic: str, now_ms: float) -> None:

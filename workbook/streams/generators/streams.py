@@ -2,7 +2,6 @@
 
 import math
 import zlib
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
@@ -96,11 +95,6 @@ class PacedStream:
     def arrivals(self, ids: Ints) -> Ints:
         """Return the events' arrivals on the virtual clock (ms since 1970), rising with the id."""
         return self.start_ms + self._offsets(ids)
-
-    def due(self, now_ms: float) -> int:
-        """Return how many events have arrived when the virtual clock shows ``now_ms``."""
-        most = int((now_ms - self.start_ms) / 1000 * self.rate * 2) + 2  # never twice the rate
-        return bisect_right(range(most), now_ms, key=lambda n: self.arrivals(np.array([n]))[0])
 
     def _offsets(self, ids: Ints) -> Ints:
         # The jitter stays within the event's own place, so arrivals never overtake each other.

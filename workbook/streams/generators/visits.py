@@ -90,7 +90,10 @@ class VisitStream(PacedStream):
     late_by_ms: int = 30_000
 
     def block(self, first: int, last: int) -> pa.Table:
-        """Return the messages and heartbeats: event_id, partition, arrival (ms), key and value."""
+        """Return the messages and heartbeats, in the order in which they are sent.
+
+        Columns: event_id, partition, arrival (ms), key, value, and sent (ms).
+        """
         _, ids = self._sent(first, last)
         facts = self._facts(ids, ids)
         messages = pa.table(
@@ -103,7 +106,7 @@ class VisitStream(PacedStream):
             }
         )
         both = pa.concat_tables([messages, self._heartbeats(first, last)])
-        return both.sort_by("sent").drop_columns("sent")
+        return both.sort_by("sent")
 
     # --- messages ---------------------------------------------------------------------------
 
