@@ -18,6 +18,9 @@ from workbook.stack.doctor import look
 from workbook.stack.server import shown
 from workbook.stack.supervisor import SERVERS
 
+SPARE_AFTER_S = 5.0
+"""Seconds from the open lab to the start of its spare Spark: the browser comes first."""
+
 
 def lab(options: Namespace) -> None:
     """Start Kafka and JupyterLab, and end them when asked to."""
@@ -40,7 +43,7 @@ def lab(options: Namespace) -> None:
         print("Ctrl-C ends it and everything that only it uses.", flush=True)
         print(place(folder / notebook_copies.SOLVED), flush=True)
         if cluster.is_local():
-            lease.ask("keep a spare", env=jupyter.environment("", folder), after=0)
+            lease.ask("keep a spare", env=jupyter.environment("", folder), after=SPARE_AFTER_S)
         if not options.no_browser:
             webbrowser.open(jupyter.redirect(url, folder).as_uri())
         lease.wait_for_end()
