@@ -27,7 +27,6 @@ ELSEWHERE = {  # they die in the slow tier, at every point: each goes on as anot
     "event_time_merge-clamped": "event_time_merge-spark",
     "active_groups-spark": "share_holders-spark",
     "replicate-spark": "page_views-spark",
-    "ad_statistics-spark": "page_views-spark, and behind the fence of test_counts_table",
     "ad_statistics-no-checkpoint": "ad_statistics-spark, by the fence",
     "ad_statistics-replay": "those of test_replay",
 }
