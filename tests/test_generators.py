@@ -33,7 +33,7 @@ from workbook.streams.generators.ad_actions import TYPE_WEIGHTS, AdActionStream
 from workbook.streams.generators.clicks import MAX_BEHIND, ClickStream
 from workbook.streams.generators.positions import SHARES, PositionStream
 from workbook.streams.generators.visits import SPOILED, Kind, VisitStream
-from workbook.streams.stream_producer import _Drawn
+from workbook.streams.stream_producer import Drawn
 
 ROOT = Path(__file__).parents[1]
 CLICKS = ClickStream(
@@ -269,7 +269,7 @@ def test_arrivals_keep_to_the_rate_and_the_day() -> None:
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_paced_stream_sends_the_same_rows_as_an_unpaced_one(name: str) -> None:
     stream = STREAMS[name]
-    drawn, now, found, events = _Drawn(stream, 0, 500), stream.start_ms, [], 0
+    drawn, now, found, events = Drawn(stream, 0, 500), stream.start_ms, [], 0
     while events < 500:
         now += 7
         events, rows = drawn.until(now)

@@ -97,10 +97,10 @@ def generate(
     """
     known, producer = require_topic(config, topic), StreamProducer(config, topic)
     ahead = BLOCK if speed is None else math.ceil(min(BLOCK, stream.rate * speed * AHEAD_S))
-    began, sent, drawn = clock(), Sent(0, 0, 0.0), _Drawn(stream, 0, 0)
+    began, sent, drawn = clock(), Sent(0, 0, 0.0), Drawn(stream, 0, 0)
     while sent.events < count and not until():
         if sent.events == drawn.last:
-            drawn = _Drawn(stream, drawn.last, min(count, drawn.last + ahead))
+            drawn = Drawn(stream, drawn.last, min(count, drawn.last + ahead))
         past = (clock() - began) * 1000
         last, rows = drawn.until(math.inf if speed is None else stream.start_ms + past * speed)
         if last == sent.events:  # the next event's time has not come
@@ -113,7 +113,7 @@ def generate(
     return Sent(sent.events, sent.messages, clock() - began)
 
 
-class _Drawn:
+class Drawn:
     """Events that are drawn, to be sent as their times come: a few alone cost as much to draw."""
 
     def __init__(self, stream: "PacedStream", first: int, last: int) -> None:
