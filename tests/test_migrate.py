@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 from typing import Any
+from unittest.mock import Mock
 
 import psycopg
 import pyarrow as pa
@@ -22,9 +23,11 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from workbook.cli import migrate as command
+from workbook.cli.main import main
 from workbook.cli.migrate import _lines
 from workbook.errors import CannotGoOn, CassandraUnreachable, DatabaseUnreachable, WorkbookError
-from workbook.sinks.migration import Migration
+from workbook.sinks.migration import Migration, Progress
 from workbook.sources import token_ranges
 from workbook.sources.token_ranges import FIRST, LAST, Legacy, split_ring
 from workbook.stack.addresses import cassandra
@@ -258,6 +261,24 @@ def test_the_command_is_killed_and_continues(tables: Old2New) -> None:
     report = tables.migrate(parts=20)
     assert f"All {DAYS} days are equal in both tables" in _lines(report, tables.target)[-1]
     assert tables.counts() == expected()
+
+
+@pytest.mark.usefixtures("signals_as_before")
+def test_the_command_ends_with_0_only_if_all_days_are_equal(monkeypatch, capsys) -> None:
+    spark = Mock(sparkContext=Mock(defaultParallelism=2))
+    monkeypatch.setattr(command.session, "spark_session", lambda name: spark)
+    for name in ("cassandra", "database", "require_rights"):
+        monkeypatch.setattr(command, name, lambda *of: "nowhere")
+    done, apart = Progress(2, 2, 9, 0), {date(2026, 1, 31): "missing"}
+    for report, code, says in (
+        (Report(done, {}, 3, {}), 0, "All 3 days are equal in both tables"),
+        (Report(done, {}, 3, apart), 1, "Days that differ: 1"),
+        (Report(done, {}, 0, {}), 1, "no row that could be migrated"),
+        (Report(Progress(2, 1, 9, 0), {(1, 2): "gone"}), 1, "1 ranges couldn't be read"),
+    ):
+        monkeypatch.setattr(command, "run", lambda *of, report=report, **how: report)
+        assert main(["run", "migrate"]) == code
+        assert says in capsys.readouterr().out
 
 
 def test_a_table_that_cannot_be_read_is_refused(tables: Old2New) -> None:

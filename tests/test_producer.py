@@ -1,6 +1,7 @@
 """Round trips through a real broker; and what is said when there is none."""
 
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -238,9 +239,25 @@ def test_what_is_not_delivered_ends_the_batch(
     monkeypatch.setattr(producers, "not_taken", lambda *of: "it is full")
     with pytest.raises(BrokerUnreachable, match=rf"take records into .*{why}.* Start again"):
         Delivery(config, "visits", patience=2).send(records)
-    producer.failed = 1  # of a task that was cut short
     scripted.codes, scripted.waiting = [None], []
     assert Delivery(config, "visits").send(records[:1]) == 1
+
+
+def test_another_batch_of_the_same_producer_takes_no_failure_with_it(monkeypatch) -> None:
+    """Of two queries of one process, say: each must hear what its own records met."""
+    config, scripted = {"bootstrap.servers": "b:9"}, Scripted(KafkaError._MSG_TIMED_OUT)
+    producer = DeliveringProducer(config, "visits", patience=2, connect=lambda _: scripted)
+    monkeypatch.setattr(producers, "_connected", lambda *of: (1000, producer))
+    monkeypatch.setattr(producers, "not_taken", lambda *of: "it is full")
+
+    def with_another_between() -> Iterator[Record]:
+        yield Record(b"1", b"a")
+        producer.flush()
+        scripted.codes = [None]
+        assert Delivery(config, "visits").send([Record(b"2", b"b")]) == 1
+
+    with pytest.raises(BrokerUnreachable, match=r"timed out.* Start again"):
+        Delivery(config, "visits").send(with_another_between())
 
 
 def test_a_limit_that_nobody_tells_is_asked_for_again_and_never_guessed(monkeypatch) -> None:

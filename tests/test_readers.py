@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import pytest
 from brokers import produce
-from confluent_kafka import Consumer, KafkaError, Message, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
 from labs import until
 from pyspark.sql import SparkSession
 
@@ -170,6 +170,17 @@ def test_patience_begins_anew_after_a_message() -> None:
     now[0] = 100
     reader._trouble(KafkaError(KafkaError._ALL_BROKERS_DOWN))
     assert reader.poll(0) is None
+
+
+def test_a_right_to_the_group_is_missed_only_by_who_joins_it() -> None:
+    denied = KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED)
+    said, reader = SimpleNamespace(error=lambda: denied), Reader(NOWHERE)
+    Given.messages.append(said)
+    assert reader.poll(0) is None
+    reader.subscribe(["clicks"])
+    Given.messages.append(said)
+    with pytest.raises(KafkaException, match="GROUP_AUTHORIZATION_FAILED"):
+        reader.poll(0)
 
 
 def test_a_small_batch_that_unpacks_to_120_megabytes_is_read_by_the_sources_too() -> None:

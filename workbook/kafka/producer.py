@@ -271,13 +271,17 @@ class Delivery:
         Raises ``BrokerUnreachable`` where it doesn't take one.
         """
         _, producer = self._connected()
-        producer.settle()  # a task that was cut short isn't this one's fault
-        sent = 0
+        sent, refused = 0, list[KafkaError]()  # of these alone: somebody else may send meanwhile
+
+        def report(error: KafkaError | None, _: Message | None) -> None:
+            if error is not None:
+                refused.append(error)
+
         for value, key, partition, headers, _ in records:
-            producer.produce(value, key, partition, headers=headers)
+            producer.produce(value, key, partition, headers=headers, report=report)
             sent += 1
-        lost, error = producer.settle()
-        if lost:
+        if producer.flush() or refused:
+            error = min(refused, key=lambda error: error.code() in SILENT, default=None)
             why = producer.told("records", error)
             raise BrokerUnreachable(f"{why} Start again: with the same checkpoint nothing is lost.")
         return sent
