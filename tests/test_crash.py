@@ -274,6 +274,14 @@ def test_the_command_refuses_before_it_starts_anything(capsys, monkeypatch) -> N
     assert "does not pass 'mid-write'" in capsys.readouterr().err
 
 
+def test_the_help_of_the_command_has_every_point(capsys) -> None:
+    for system, variant in RUNS:
+        with pytest.raises(SystemExit):
+            main(["crash", system, "--help"])
+        said = capsys.readouterr().out
+        assert all(f"  {point.name} " in said and point.says in said for point in variant.points)
+
+
 @pytest.mark.parametrize(("system", "variant"), RUNS, ids=IDS)
 def test_passes_are_drawn_from_the_seed_and_several_kills_come_before_the_end(
     system: str, variant

@@ -86,6 +86,12 @@ def test_a_wrong_variable_is_named_with_its_fix(
     assert_named(subject, said, fix)
 
 
+def test_a_lab_that_cannot_answer_is_no_fault_of_sparks_memory(monkeypatch) -> None:
+    monkeypatch.setenv("WORKBOOK_LAB", "x" * 100)
+    [found] = doctor.look("Spark memory")
+    assert found.state == "ok", found
+
+
 def test_a_java_that_hangs_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "JAVA_WITHIN", 1)
     monkeypatch.setenv("JAVA_HOME", str(java_home(tmp_path, "exec sleep 60")))

@@ -221,8 +221,13 @@ FAILED = "[STREAM_FAILED] Query [id = 1, runId = 2] terminated with exception: "
          "A Python process that Spark started didn't answer"),
         (Captured(f"{FAILED}Connection reset SQLSTATE: XXKST\n==="), "Connection reset",
          "A Python process of the query"),
+        *((each, str(each), "This copy of the chapter is older than the workbook") for each in (
+            ModuleNotFoundError("No module named 'workbook.pipelines.page_views.counts'"),
+            ImportError("cannot import name 'records_on_spark' from 'workbook.lessons.metrics_topic"
+                        "' (/there/__init__.py)"),
+        )),
     ],
-    ids=["a cause below", "a busy machine", "killed"],
+    ids=["a cause below", "a busy machine", "killed", "a module gone", "an exercise gone"],
 )  # fmt: skip
 def test_an_error_whose_first_line_says_nothing(error: Exception, shown: str, step: str) -> None:
     assert errors.headline(error) == shown

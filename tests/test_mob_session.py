@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chapters import NOTEBOOKS, cells
+from chapters import NOTEBOOKS, cells, places
 from kernels import Kernel, kernel
 
 from workbook.classroom.core import as_a_cell
@@ -57,6 +57,10 @@ def test_the_notebook_gives_the_mob_what_the_check_gives_it() -> None:
     for helper in (page_second, commit_behind):
         text = inspect.getsource(helper).rstrip()
         assert [cell for cell in cells(NOTEBOOK) if cell.rstrip() == text], helper.__name__
+
+
+def test_each_step_is_called_as_the_notebook_calls_it() -> None:
+    assert [place.shown_as for place in places(NOTEBOOK)] == [each.called for each in problems]
 
 
 # --- taking over ------------------------------------------------------------------------------

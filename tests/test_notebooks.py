@@ -16,6 +16,51 @@ from workbook.classroom.questions import Recall
 SESSION = 90
 """Minutes of the mob's session at most; its timetable is a clock, and no estimate."""
 
+BARE = {
+    "00_start_here": ("readStream", "writeStream", "Producer("),
+    "01_page_view_counter": (".poll(", "auto.offset.reset", "enable.auto.commit", "from_json"),
+    "02_views_per_second": ("from_json", "F.window", "withWatermark", "numRowsDroppedByWatermark"),
+    "03_metrics_topic": ("on_delivery", "message.timeout.ms", "auto.offset.reset", "partitioner"),
+    "04_at_least_once": (
+        "commit(", "isolation.level", "transactional.id", "send_offsets_to_transaction",
+    ),
+    "05_many_partitions": ("enable.idempotence", "partition=", "withWatermark", "F.window"),
+    "06_rebalance": ("on_assign", "on_revoke", "on_lost", "partition.assignment.strategy"),
+    "10_merge_by_key": ("enable.partition.eof", "partitioner", ".join(", "BETWEEN"),
+    "11_event_time_timeout": ("Producer(", "StatefulProcessor", "TwsTester", "transformWithState"),
+    "12_clamp": (".pause(", ".resume(", "kafka-clamped", "maxLead"),
+    "13_restart_from_the_sink": ("headers=", "consume(", ".headers()", "delete_records"),
+    "20_positions_table": (
+        "cleanup.policy", "StatefulProcessor", "transformWithState", "RocksDBStateStoreProvider",
+    ),
+    "21_us_share_holders": ("Producer(", "from_json", "StatefulProcessor", "transformWithState"),
+    "22_stores_and_instances": ("on_delivery", "writeStream", '"statestore"', "assign"),
+    "30_consumer_offsets": (
+        "enable.partition.eof", "list_consumer_groups", "delete_consumer_groups", "import struct",
+    ),
+    "31_active_groups": ("kafka-assigned", "max_by", ".join(", "commit(offsets="),
+    "32_windowed_store": ("kafka-assigned", "startingOffsets", "PRIMARY KEY", "INSERT OR REPLACE"),
+    "33_the_dashboard": (
+        "alter_consumer_group_offsets", "AdminClient(", "list_offsets", "OffsetSpec.latest",
+    ),
+    "40_clean_and_dedup": (
+        "SchemaRegistryClient(", "set_compatibility", "register_schema", "schemaless_writer",
+    ),
+    "41_ad_counts": ("zoneinfo", "F.to_date", "session.timeZone", "ON CONFLICT"),
+    "42_the_owners_page": (
+        "hashlib", "F.theta_sketch_agg", "F.theta_sketch_estimate", "F.countDistinct",
+    ),
+    "43_reprocess_and_diagnose": ("partitionBy", "parquet(", "spark.sql(", "schemaless_reader"),
+    "44_migrate": ("token(ad)", "prepare(", "mapInArrow", "RecordBatch"),
+    "45_groups_of_viewers": (
+        'read.format("kafka")', "F.broadcast", "theta_a_not_b", "theta_intersection",
+    ),
+    "mob_ninety_minutes": ("auto.offset.reset", "commit(message=", ".committed(", "error()"),
+}  # fmt: skip
+"""Words of Kafka's client and Spark that stand in a chapter's own cells; else ``ANYWHERE``."""
+
+ANYWHERE = ("readStream", "writeStream")
+
 
 @pytest.fixture(params=NOTEBOOKS, ids=lambda path: path.stem)
 def path(request: pytest.FixtureRequest) -> Path:
@@ -112,6 +157,12 @@ def test_the_verdict_on_a_prediction_is_what_its_cell_shows(path: Path) -> None:
         if ".against(" in ast.unparse(statement) and "display(" not in ast.unparse(statement)
     ]
     assert not hidden, "Jupyter shows a cell's last line only: let it be the verdict, or display it"
+
+
+def test_the_idea_stands_there_bare(path: Path) -> None:
+    code = "\n".join(texts(path, "code"))
+    missing = [word for word in BARE.get(path.stem, ANYWHERE) if word not in code]
+    assert not missing, f"{missing}: the words of {path.stem} are listed in BARE, in this file"
 
 
 def test_it_opens_with_three_questions_on_earlier_chapters(path: Path) -> None:

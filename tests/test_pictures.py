@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from workbook.classroom.chapter import declared
 from workbook.streams.events.group_records import key_fields, value_fields
 from workbook.views import colours, owners_page, pipeline
 from workbook.views import pipeline as draw
@@ -470,6 +471,13 @@ def test_a_checkpoint_says_what_a_kill_found(found, kills, words, missing) -> No
     assert re.findall(r'title="(\w+/\d+) is missing', drawn.figure) == missing
 
 
+def test_other_writes_than_files_have_their_own_order_and_kill() -> None:
+    kinds = ("offsets", "database", "commits")
+    drawn = checkpoint(files(3, 9, *kinds[:2]), kills=[10], kinds=kinds, kill_is="it dies")
+    assert "was in offsets and database, and not in commits" in drawn.words
+    assert "✂ it dies" in drawn.figure
+
+
 def test_a_click_is_dropped_if_its_window_had_ended_by_the_watermark_of_the_batch_before() -> None:
     run = in_bites(TUNNEL)
     assert [batch.drops and batch.drops - NOON for batch in run.batches] == [
@@ -534,6 +542,12 @@ def test_an_update_is_a_row_that_goes_and_one_that_comes() -> None:
     assert drawn.picture.figure.count("no change") == 2
     many = table_changes([(f"p{n}", None, {"a": n}, []) for n in range(UPDATES + 3)])
     assert (len(many.slider.options), many.slider.options[0]) == (UPDATES, ("4 of 27: p3", 0))
+
+
+def test_each_chapter_declares_its_pipeline() -> None:
+    assert declared("06_rebalance")[0][1].name == "clicks"
+    assert declared("mob_ninety_minutes") == ()
+    assert declared("99_nowhere") == ()
 
 
 def test_the_table_of_groups_says_what_is_unknown() -> None:

@@ -60,6 +60,15 @@ def test_the_verdict(emitted, lost, duplicated, told, meaning, readers) -> None:
         assert ("A reader that adds up" in text) == (told != "4")
 
 
+def test_the_table_has_what_tells_something_and_wraps() -> None:
+    text = verdict_of((1, [3, 4]), RIGHT)._repr_html_()
+    table = text[text.index("<table") : text.index("</table>")]
+    names = [cell.split("</th>")[0].split(">")[1] for cell in table.split("<th")[2:]]
+    assert names == ["second (UTC)", "expected", "emitted", "last", "meaning"]
+    assert ">00:00:01<" in table
+    assert "nowrap" not in text
+
+
 def wrong_of(metrics_of_it: pd.DataFrame) -> SecondsVerdict:
     expected = pd.DataFrame({"event_id": [1, 2, 3], "timestamp": [1000, 1000, 3000]})
     return judge(expected.assign(second=[1, 1, 3]), metrics_of_it)

@@ -184,6 +184,10 @@ ADVICE: tuple[tuple[str, str], ...] = (
         r"'[A-Z]\w+' object is not subscriptable",
         'Its parts are attributes: write `.name` in place of `["name"]`.',
     ),
+    (
+        r"cannot import name .* from 'workbook\.|No module named 'workbook\.",
+        "This copy of the chapter is older than the workbook: open the one named `newer_…`.",
+    ),
 )
 """Words of an error (a pattern), and what to do about it; the first that fits counts."""
 

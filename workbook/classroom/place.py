@@ -120,10 +120,7 @@ def remember(name: str, text: str) -> None:
 
 
 def solved(file: Path | None = None) -> dict[str, str]:
-    """Return the answers that passed by the names of their exercises, the newest last.
-
-    They are in ``file``, or in the one that the lab names.
-    """
+    """Return the answers that passed by exercise, newest last, from ``file`` or the lab's."""
     file, kept = file or _file(), dict[str, Any]()
     with suppress(OSError, ValueError):
         kept = _kept(file) if file else {}
