@@ -26,6 +26,7 @@ from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from workbook.errors import ServerFailed
 from workbook.spark import warm_up
 from workbook.spark.settings import settings, settle_environment
 from workbook.spark.worker_daemon import TAKEN_FROM
@@ -42,7 +43,7 @@ LONGEST_S = 60.0
 YOUNG = "192m"
 """What Java has for young objects: it touches all of it, and while it waits, nobody else has it."""
 
-ALIKE = ("SPARK_", "PYSPARK_", "JAVA_", "JDK_", "HADOOP_", "PYTHONPATH", "PYTHONHASHSEED")
+ALIKE = ("SPARK_", "PYSPARK_", "JAVA_", "_JAVA_", "JDK_", "HADOOP_", "PYTHONPATH", "PYTHONHASHSEED")
 MAY_DIFFER = ("SPARK_DRIVER_MEMORY", "SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE")
 """Variables that must be alike, by how they begin; and those among them that may differ."""
 
@@ -72,10 +73,13 @@ def take() -> SparkSession | None:
         return None
     try:
         return _session(found)
-    except (Py4JError, OSError, psutil.Error):  # its Java has just died
-        SparkContext._gateway = SparkContext._jvm = None
+    except BaseException as error:  # its Java has just died, or Ctrl-C
+        SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+        SparkSession._instantiatedSession = None
         lease().ask("put back", clean=False)
-        return None
+        if isinstance(error, (Py4JError, OSError, psutil.Error)):
+            return None
+        raise
 
 
 def _session(found: dict[str, Any]) -> SparkSession:
@@ -126,7 +130,8 @@ def give_back(spark: SparkSession) -> None:
         context._jsc = None
     gateway.shutdown_callback_server()
     gateway._gateway_client.close()
-    lease().ask("put back", clean=clean)
+    with suppress(ServerFailed):  # the lab has ended, and the Spark with it
+        lease().ask("put back", clean=clean)
 
 
 def _remove_listeners(context: Any, ours: int) -> None:
