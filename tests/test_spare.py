@@ -135,7 +135,7 @@ def test_each_process_finds_it_as_new_and_in_its_own_folder(kept: OwnLab, tmp_pa
     assert (again, found) == (first, ["10", "1", "[]", "UTC"])
     other, _ = take(kept, tmp_path / "a", NOTHING, SPARK_MASTER="local[1]")
     assert other != first, "who wants another one starts it"
-    left, _ = take(kept, tmp_path / "a", "spark.range(3).write.saveAsTable('kept')")
+    left, _ = take(kept, tmp_path / "a", "spark.sparkContext.addPyFile('mine.py')")
     assert left == first
     assert take(kept, tmp_path / "a", NOTHING)[0] != first, "it isn't as new any more"
 

@@ -15,9 +15,11 @@ import re
 import socket
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 from py4j.clientserver import ClientServer, JavaParameters, PythonParameters, PythonServer
@@ -56,10 +58,25 @@ class Java(psutil.Process):
         return None if self.is_running() and self.status() != psutil.STATUS_ZOMBIE else 0
 
 
-def take() -> SparkSession | None:
+class _Context(SparkContext):
+    """Finds files from this process's folder: Java was started in another one."""
+
+    def addFile(self, path: str, recursive: bool = False) -> None:  # noqa: N802
+        super().addFile(_from_here(path), recursive)
+
+    def addArchive(self, path: str) -> None:  # noqa: N802
+        super().addArchive(_from_here(path))
+
+
+def _from_here(path: str) -> str:
+    return path if urlsplit(path).scheme else os.path.abspath(path)
+
+
+def take(say: Callable[[], None]) -> SparkSession | None:
     """Take the lab's warm Spark; None if it has none like the one that would start here.
 
-    Waits for one that is just starting. Call ``settle_environment`` first.
+    Waits for one that is just starting, and calls ``say`` meanwhile. Call
+    ``settle_environment`` first.
     """
     alike = _fit()
     if alike is None or SparkContext._gateway is not None:  # a Java of one's own goes on
@@ -68,6 +85,7 @@ def take() -> SparkSession | None:
     while found == "wait" and time.monotonic() < deadline:
         found = lease().ask("take a spare", **alike)
         if found == "wait":
+            say()
             time.sleep(0.1)
     if not isinstance(found, dict):
         return None
@@ -102,7 +120,7 @@ def _session(found: dict[str, Any]) -> SparkSession:
     files.setWorkingDirectory(jvm.org.apache.hadoop.fs.Path(os.getcwd()))
     with suppress(FileExistsError):
         (scratch_dir() / "spark.log").symlink_to(folder / "spark.log")
-    spark = SparkSession(SparkContext(gateway=gateway, jsc=context), first.newSession())
+    spark = SparkSession(_Context(gateway=gateway, jsc=context), first.newSession())
     gateway.listeners = context.sc().listenerBus().listeners().size()
     gateway.traces = traces(spark)
     return spark
@@ -155,6 +173,7 @@ def traces(spark: SparkSession) -> list[str]:
         shared.cacheManager().isEmpty(),
         context.getPersistentRDDs().size(),
         context.listFiles().mkString(" "),
+        context.listArchives().mkString(" "),
         context.listJars().mkString(" "),
         context.getCheckpointDir().toString(),
         context.conf().toDebugString(),
