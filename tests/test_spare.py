@@ -103,9 +103,9 @@ def test_nobody_waits_for_a_spark_whose_keeper_has_died(monkeypatch: pytest.Monk
         until(lambda: not lives(keeper), "its end")
         assert user.ask("take a spare", fit="any", memory=1) is None
         assert user.ask("status")["spare"] is None
-        until(lambda: not list(lab.folder.glob("spare-*")), "the end of its folder", within=5)
+        until(lambda: not list(lab.folder.glob("spare-*")), "the end of its folder")
         user.ask("keep a spare", env=lab.env, after=0)
-        until(lambda: user.ask("status")["spare"] == "starting", "the next one", within=5)
+        until(lambda: user.ask("status")["spare"] == "starting", "the next one")
         user.close()
 
 

@@ -85,7 +85,8 @@ class Spares:
 
         Returns ``wait`` while such a one starts, None where there is none.
         """
-        self._forget_dead()
+        if self._forget_dead():
+            self._later(PAUSE_S, self._start)
         answer = None
         for spare in self.waiting:
             like = spare.says(FIT)
@@ -120,13 +121,15 @@ class Spares:
         while len(self.waiting) > 1:
             await self.waiting.pop(0).end()
 
-    def _forget_dead(self) -> None:
-        for dead in [spare for spare in self.waiting if not spare.lives()]:
+    def _forget_dead(self) -> bool:
+        """Forget those that have died, and return whether there were any."""
+        found = [spare for spare in self.waiting if not spare.lives()]
+        for dead in found:
             self.waiting.remove(dead)
             with suppress(psutil.Error):
                 dead.keeper.kill()
             shutil.rmtree(dead.folder, ignore_errors=True)
-            self._later(PAUSE_S, self._start)
+        return bool(found)
 
     def _later(self, seconds: float, work: Any) -> None:
         asyncio.get_running_loop().call_later(seconds, work)
