@@ -91,6 +91,24 @@ def kept(fetched: None) -> Iterator[OwnLab]:
         user.close()
 
 
+def test_nobody_waits_for_a_spark_whose_keeper_has_died(monkeypatch: pytest.MonkeyPatch) -> None:
+    with own_lab() as lab:
+        monkeypatch.setenv("WORKBOOK_LAB", lab.name)
+        user = client.Lease("test")
+        user.ask("keep a spare", env=lab.env, after=0)
+        until(lambda: user.ask("status")["spare"] == "starting", "a Spark that starts")
+        [keeper] = psutil.Process(user.supervisor).children()
+        assert user.ask("take a spare", fit="any", memory=1) == "wait"
+        keeper.kill()
+        until(lambda: not lives(keeper), "its end")
+        assert user.ask("take a spare", fit="any", memory=1) is None
+        assert user.ask("status")["spare"] is None
+        until(lambda: not list(lab.folder.glob("spare-*")), "the end of its folder")
+        user.ask("keep a spare", env=lab.env, after=0)
+        until(lambda: user.ask("status")["spare"] == "starting", "the next one")
+        user.close()
+
+
 def state() -> str | None:
     return (client.status() or {}).get("spare")
 
@@ -117,7 +135,7 @@ def test_each_process_finds_it_as_new_and_in_its_own_folder(kept: OwnLab, tmp_pa
     assert (again, found) == (first, ["10", "1", "[]", "UTC"])
     other, _ = take(kept, tmp_path / "a", NOTHING, SPARK_MASTER="local[1]")
     assert other != first, "who wants another one starts it"
-    left, _ = take(kept, tmp_path / "a", "spark.range(3).write.saveAsTable('kept')")
+    left, _ = take(kept, tmp_path / "a", "spark.sparkContext.addPyFile('mine.py')")
     assert left == first
     assert take(kept, tmp_path / "a", NOTHING)[0] != first, "it isn't as new any more"
 

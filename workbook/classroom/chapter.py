@@ -373,11 +373,13 @@ def _start_spark() -> None:
 
     From then on the lab keeps a spare, for this chapter's next kernel or for the next chapter.
     """
+    from workbook.spark.cluster import is_local
     from workbook.spark.session import spark_session
 
     with suppress(Exception):
         spark_session(quiet=True, brief=True)
-        lease().ask("keep a spare", env=dict(os.environ), after=PAUSE_S)
+        if is_local():
+            lease().ask("keep a spare", env=dict(os.environ), after=PAUSE_S)
 
 
 def _end(program: subprocess.Popen[bytes]) -> None:

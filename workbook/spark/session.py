@@ -6,6 +6,7 @@ import subprocess
 import threading
 import time
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +77,15 @@ def _start_first(name: str, quiet: bool, flags: list[str]) -> SparkSession:
     began = time.monotonic()
     settle_environment()
     _quiet_logs()
-    spark = spare.take() if cluster.is_local() else None
-    if spark is None:
+
+    @cache
+    def say() -> None:
         if not quiet:
             print("Starting Spark (about five seconds) ...", flush=True)
+
+    spark = spare.take(say) if cluster.is_local() else None
+    if spark is None:
+        say()
         spark = start(scratch_dir(), name, flags)
         _let_the_lab_end(spark)
     if not quiet:

@@ -15,9 +15,11 @@ import re
 import socket
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import psutil
 from py4j.clientserver import ClientServer, JavaParameters, PythonParameters, PythonServer
@@ -26,6 +28,7 @@ from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
+from workbook.errors import ServerFailed
 from workbook.spark import warm_up
 from workbook.spark.settings import settings, settle_environment
 from workbook.spark.worker_daemon import TAKEN_FROM
@@ -42,7 +45,7 @@ LONGEST_S = 60.0
 YOUNG = "192m"
 """What Java has for young objects: it touches all of it, and while it waits, nobody else has it."""
 
-ALIKE = ("SPARK_", "PYSPARK_", "JAVA_", "JDK_", "HADOOP_", "PYTHONPATH", "PYTHONHASHSEED")
+ALIKE = ("SPARK_", "PYSPARK_", "JAVA_", "_JAVA_", "JDK_", "HADOOP_", "PYTHONPATH", "PYTHONHASHSEED")
 MAY_DIFFER = ("SPARK_DRIVER_MEMORY", "SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE")
 """Variables that must be alike, by how they begin; and those among them that may differ."""
 
@@ -55,10 +58,25 @@ class Java(psutil.Process):
         return None if self.is_running() and self.status() != psutil.STATUS_ZOMBIE else 0
 
 
-def take() -> SparkSession | None:
+class _Context(SparkContext):
+    """Finds files from this process's folder: Java was started in another one."""
+
+    def addFile(self, path: str, recursive: bool = False) -> None:  # noqa: N802
+        super().addFile(_from_here(path), recursive)
+
+    def addArchive(self, path: str) -> None:  # noqa: N802
+        super().addArchive(_from_here(path))
+
+
+def _from_here(path: str) -> str:
+    return path if urlsplit(path).scheme else os.path.abspath(path)
+
+
+def take(say: Callable[[], None]) -> SparkSession | None:
     """Take the lab's warm Spark; None if it has none like the one that would start here.
 
-    Waits for one that is just starting. Call ``settle_environment`` first.
+    Waits for one that is just starting, and calls ``say`` meanwhile. Call
+    ``settle_environment`` first.
     """
     alike = _fit()
     if alike is None or SparkContext._gateway is not None:  # a Java of one's own goes on
@@ -67,15 +85,19 @@ def take() -> SparkSession | None:
     while found == "wait" and time.monotonic() < deadline:
         found = lease().ask("take a spare", **alike)
         if found == "wait":
+            say()
             time.sleep(0.1)
     if not isinstance(found, dict):
         return None
     try:
         return _session(found)
-    except (Py4JError, OSError, psutil.Error):  # its Java has just died
-        SparkContext._gateway = SparkContext._jvm = None
+    except BaseException as error:  # its Java has just died, or Ctrl-C
+        SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
+        SparkSession._instantiatedSession = None
         lease().ask("put back", clean=False)
-        return None
+        if isinstance(error, (Py4JError, OSError, psutil.Error)):
+            return None
+        raise
 
 
 def _session(found: dict[str, Any]) -> SparkSession:
@@ -98,7 +120,7 @@ def _session(found: dict[str, Any]) -> SparkSession:
     files.setWorkingDirectory(jvm.org.apache.hadoop.fs.Path(os.getcwd()))
     with suppress(FileExistsError):
         (scratch_dir() / "spark.log").symlink_to(folder / "spark.log")
-    spark = SparkSession(SparkContext(gateway=gateway, jsc=context), first.newSession())
+    spark = SparkSession(_Context(gateway=gateway, jsc=context), first.newSession())
     gateway.listeners = context.sc().listenerBus().listeners().size()
     gateway.traces = traces(spark)
     return spark
@@ -126,7 +148,8 @@ def give_back(spark: SparkSession) -> None:
         context._jsc = None
     gateway.shutdown_callback_server()
     gateway._gateway_client.close()
-    lease().ask("put back", clean=clean)
+    with suppress(ServerFailed):  # the lab has ended, and the Spark with it
+        lease().ask("put back", clean=clean)
 
 
 def _remove_listeners(context: Any, ours: int) -> None:
@@ -150,6 +173,7 @@ def traces(spark: SparkSession) -> list[str]:
         shared.cacheManager().isEmpty(),
         context.getPersistentRDDs().size(),
         context.listFiles().mkString(" "),
+        context.listArchives().mkString(" "),
         context.listJars().mkString(" "),
         context.getCheckpointDir().toString(),
         context.conf().toDebugString(),

@@ -40,6 +40,16 @@ class Spare:
             return json.loads((self.folder / file).read_text())
         return None
 
+    def lives(self) -> bool:
+        """Return False once its keeper has ended, or its Java before it."""
+        with suppress(psutil.Error):
+            warm = self.says(OFFER) is not None
+            for process in (self.keeper, *(self.keeper.children() if warm else [])):
+                if process.status() == psutil.STATUS_ZOMBIE:  # nobody has waited for it
+                    return False
+            return True
+        return False
+
     def hurry(self, at_once: bool) -> None:
         """Let it run as quickly as anybody, or beside everybody else (where Linux can)."""
         with suppress(OSError):
@@ -62,7 +72,7 @@ class Spares:
     @property
     def state(self) -> str | None:
         """Return ``warm`` or ``starting``; None without one."""
-        ready = [spare.says(OFFER) is not None for spare in self.waiting]
+        ready = [spare.says(OFFER) is not None for spare in self.waiting if spare.lives()]
         return None if not ready else "warm" if any(ready) else "starting"
 
     def keep(self, environment: dict[str, str], after: float) -> None:
@@ -75,7 +85,8 @@ class Spares:
 
         Returns ``wait`` while such a one starts, None where there is none.
         """
-        self.waiting = [spare for spare in self.waiting if spare.keeper.is_running()]
+        if self._forget_dead():
+            self._later(PAUSE_S, self._start)
         answer = None
         for spare in self.waiting:
             like = spare.says(FIT)
@@ -92,8 +103,8 @@ class Spares:
     async def put_back(self, spare: Spare, clean: bool) -> None:
         """Take a Spark that its user has left; it waits again if it is ``clean``."""
         spare.uses += 1
-        fresh = clean and spare.uses < MOST_USES and len(self.waiting) < MOST_WAITING
-        if fresh and psutil.virtual_memory().available > FREE_BYTES:
+        fresh = spare.uses < MOST_USES and len(self.waiting) < MOST_WAITING and spare.lives()
+        if clean and fresh and psutil.virtual_memory().available > FREE_BYTES:
             spare.hurry(False)
             self.waiting.append(spare)
             self._later(EXTRA_S, lambda: asyncio.ensure_future(self._end_extra()))
@@ -110,10 +121,21 @@ class Spares:
         while len(self.waiting) > 1:
             await self.waiting.pop(0).end()
 
+    def _forget_dead(self) -> bool:
+        """Forget those that have died, and return whether there were any."""
+        found = [spare for spare in self.waiting if not spare.lives()]
+        for dead in found:
+            self.waiting.remove(dead)
+            with suppress(psutil.Error):
+                dead.keeper.kill()
+            shutil.rmtree(dead.folder, ignore_errors=True)
+        return bool(found)
+
     def _later(self, seconds: float, work: Any) -> None:
         asyncio.get_running_loop().call_later(seconds, work)
 
     def _start(self) -> None:
+        self._forget_dead()
         enough = psutil.virtual_memory().available > FREE_BYTES
         if self.waiting or self._environment is None or not enough:
             return

@@ -128,7 +128,8 @@ class Supervisor:
     async def _put_back(self, user: User, clean: bool) -> None:
         sparks, user.sparks = user.sparks, []
         await asyncio.gather(*(self.spares.put_back(spark, clean) for spark in sparks))
-        (self.folder / taken(user.pid)).unlink(missing_ok=True)
+        if sparks:  # else it may be that of another connection of the same process
+            (self.folder / taken(user.pid)).unlink(missing_ok=True)
 
     def _take(self, user: User, request: dict[str, Any]) -> Any:
         spark = self.spares.take(request["fit"], request["memory"])
