@@ -17,10 +17,11 @@ from typing import Any
 
 import pytest
 from jupyter_client import BlockingKernelClient
-from labs import OwnLab, interrupt, listening, read_until, until
+from labs import OwnLab, interrupt, listening, lives, read_until, until
 
 from workbook.errors import ServerFailed
 from workbook.stack import client
+from workbook.stack.process import family
 
 USER = """
 import sys
@@ -100,8 +101,11 @@ def open_lab(lab: OwnLab, folder: Path):
     assert client.get_shell_msg(timeout=60)["content"]["ename"] == "KeyboardInterrupt"
     run_cell(client, SPARK_CELL)  # a kernel that uses the broker and has a Spark of its own
     before = [p.pid for p in lab.servers("kafka.Kafka")]
+    [own] = lab.servers("ipykernel_launcher")
+    sparks = [p for p in lab.servers("pyspark-shell") if p in family(own.pid)]
+    assert sparks, "its own, or the lab's spare"
     post(f"/{kernel}/restart")
-    until(lambda: not lab.servers("pyspark-shell"), "the end of the restarted kernel's Spark")
+    until(lambda: not any(map(lives, sparks)), "the end of the restarted kernel's Spark")
     assert [p.pid for p in lab.servers("kafka.Kafka")] == before
     run_cell(client, SPARK_CELL)
     client.stop_channels()

@@ -305,7 +305,7 @@ def test_without_a_broker_there_is_one_line() -> None:
         source = path.read_text()
         assert not re.search(r"\bworkbook\b", source), "it must run without the package"
         assert "\nWhat it loses" in source
-        needed = re.findall(r'"--(\w+)"', source.split("options =")[0])
+        needed = re.findall(r'"--(\w+)"', source.split("command.parse_args()")[0])
         values = dict.fromkeys(needed, "127.0.0.1:1") | {"every": "1", "timeout": "1"}
         values["config"] = os.devnull
         words = [word for name in needed for word in (f"--{name}", values[name])]

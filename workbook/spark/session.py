@@ -87,7 +87,11 @@ def _start_first(name: str, quiet: bool, flags: list[str]) -> SparkSession:
     if spark is None:
         say()
         spark = start(scratch_dir(), name, flags)
-        _let_the_lab_end(spark)
+        try:
+            _let_the_lab_end(spark)
+        except BaseException:
+            _end_java()
+            raise
     if not quiet:
         print(f"Spark {spark.version} is ready after {time.monotonic() - began:.1f} s.")
     return spark

@@ -195,8 +195,8 @@ def _leave_to_the_next(gateway: Any) -> None:
     """Collect garbage, and end the Python workers: they know our folder and our modules."""
     gateway.jvm.System.gc()
     for daemon in psutil.Process(gateway.proc.pid).children():
-        for worker in daemon.children():
-            with suppress(psutil.Error):
+        with suppress(psutil.Error):  # one of a query ends meanwhile
+            for worker in daemon.children():
                 worker.kill()
 
 
