@@ -244,7 +244,7 @@ def run_cell(client, code: str) -> None:
         said.append(content.get("text", "") + "\n".join(content.get("traceback", [])))
 
     until(lambda: is_ready(client), "a kernel that answers")
-    client.execute_interactive(code, timeout=120, output_hook=hear)
+    client.execute_interactive(code, timeout=300, output_hook=hear)
     assert "counted 7" in "".join(said), "".join(said)
 
 

@@ -39,7 +39,7 @@ from workbook.stack.java import find_java
 from workbook.stack.process import has_port
 from workbook.stack.spares import FIT, OFFER
 
-LONGEST_S = 60.0
+LONGEST_S = 120.0
 """Seconds to wait for a Spark that starts."""
 
 YOUNG = "192m"
