@@ -135,9 +135,7 @@ def measured(
         if plain := name == "replicated":
             into = stack.enter_context(replicated(broker, topic.name, options.real_time))
         since = now() + WARM_UP_S * 1000
-        with ProcessPoolExecutor(
-            1, get_context("spawn")
-        ) as others:  # with a lock of its own
+        with ProcessPoolExecutor(1, get_context("spawn")) as others:  # with a lock of its own
             seconds = WARM_UP_S + options.seconds
             sent = plain + others.submit(paced, config, into, stream, seconds, plain).result()
         wait_for(lambda: bool(seen) and sum(seen[-1][1].values()) >= sent)

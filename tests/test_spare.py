@@ -41,7 +41,7 @@ ITS_OWN = (  # all of it ends with the session, or is taken back
     "spark.range(9).cache().count(); spark.udf.register('one', lambda: 1); "
     "spark.sparkContext.setJobGroup('mine', 'mine'); "
     "query = spark.readStream.format('rate').load().writeStream.format('noop')"
-    ".option('checkpointLocation', str(checkpoint('x'))).start(); query.stop()"
+    ".option('checkpointLocation', str(checkpoint('x'))).start()"
 )
 TRACES = {  # what ends no session, and how a test takes it back
     "a table": ("spark.range(3).write.saveAsTable('kept')", "spark.sql('DROP TABLE kept')"),

@@ -14,6 +14,8 @@ import os
 import re
 import socket
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -44,6 +46,9 @@ LONGEST_S = 120.0
 
 YOUNG = "192m"
 """What Java has for young objects: it touches all of it, and while it waits, nobody else has it."""
+
+STOP_S = 5.0
+"""Seconds in which a query must stop, or its Spark isn't given to anybody else."""
 
 ALIKE = ("SPARK_", "PYSPARK_", "JAVA_", "_JAVA_", "JDK_", "HADOOP_", "PYTHONPATH", "PYTHONHASHSEED")
 MAY_DIFFER = ("SPARK_DRIVER_MEMORY", "SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE")
@@ -137,6 +142,7 @@ def give_back(spark: SparkSession) -> None:
     context: Any = spark.sparkContext
     gateway, clean = context._gateway, False
     with suppress(Py4JError, OSError, AttributeError):  # it was stopped, or has died
+        _stop_queries(spark)
         spark.catalog.clearCache()
         _remove_listeners(context, gateway.listeners)
         if traces(spark) == gateway.traces:
@@ -150,6 +156,19 @@ def give_back(spark: SparkSession) -> None:
     gateway._gateway_client.close()
     with suppress(ServerFailed):  # the lab has ended, and the Spark with it
         lease().ask("put back", clean=clean)
+
+
+def _stop_queries(spark: SparkSession) -> None:
+    """Stop what still runs; one whose function for each micro-batch waits for Java runs on."""
+
+    def stop(query: Any) -> None:
+        with suppress(Exception):
+            query.stop()
+
+    for query in spark.streams.active:
+        stopping = threading.Thread(target=stop, args=(query,), daemon=True)
+        stopping.start()
+        stopping.join(STOP_S)
 
 
 def _remove_listeners(context: Any, ours: int) -> None:
@@ -258,7 +277,9 @@ def keep(folder: Path) -> None:
     os.environ[TAKEN_FROM] = link
     os.environ["PYTHONPATH"] += os.pathsep + link
     spark = session.start(folder, "warm", [f"-Xmn{YOUNG}"], apart=False)
-    warm_up.run_all(spark.newSession())
+    tempfile.tempdir = str(folder)
+    with suppress(Exception):  # on a machine that is too busy it's less warm, and as good
+        warm_up.run_all(spark.newSession())
     gateway: Any = spark.sparkContext._gateway
     _leave_to_the_next(gateway)
     own, java = gateway.gateway_parameters, gateway.proc
