@@ -28,7 +28,7 @@ ADVICE: tuple[tuple[str, str], ...] = (
     (
         r"Python worker failed to connect back",
         "A Python process that Spark started didn't answer within ten seconds: the machine is too "
-        "busy. Run the cell again that starts it.",
+        "busy. Run the cell again, or the one that starts the query.",
     ),
     (
         r"an assert without a text",
