@@ -190,6 +190,8 @@ def _run(broker: Broker, system: System, options: Namespace, figures: Figures) -
         read = " and ".join(system.sources(options))
         print(f"Ended: {started.running.progress.messages:,} messages read from {read}.")
         print("\n".join(map(plain, started.summary())))
+    except PySparkException as error:  # before Spark ends: its Java has the text
+        raise query_failed(str(error)) from error
     finally:
         with waiting_for("Ending Spark"), suppress(ConnectionError, Py4JError):
             session.stop_spark(spark)
