@@ -98,6 +98,9 @@ def test_nobody_waits_for_a_spark_whose_keeper_has_died(monkeypatch: pytest.Monk
         user.ask("keep a spare", env=lab.env, after=0)
         until(lambda: user.ask("status")["spare"] == "starting", "a Spark that starts")
         [keeper] = psutil.Process(user.supervisor).children()
+        assert user.ask("take a spare", fit="any", memory=1) is None, "to start one is quicker"
+        [folder] = lab.folder.glob("spare-*")
+        (folder / "fit").write_text('{"fit": "any", "memory": 1}')  # as one whose Java runs
         assert user.ask("take a spare", fit="any", memory=1) == "wait"
         keeper.kill()
         until(lambda: not lives(keeper), "its end")
@@ -128,6 +131,7 @@ def take(lab: OwnLab, folder: Path, leaving: str, **env: str) -> tuple[str, list
 
 
 def test_each_process_finds_it_as_new_and_in_its_own_folder(kept: OwnLab, tmp_path: Path) -> None:
+    until(lambda: state() == "warm", "a warm Spark")
     first, found = take(kept, tmp_path / "a", ITS_OWN)
     assert found == ["8", "1", "[]", "UTC"]
     assert state() == "warm"

@@ -80,7 +80,7 @@ def _from_here(path: str) -> str:
 def take(say: Callable[[], None]) -> SparkSession | None:
     """Take the lab's warm Spark; None if it has none like the one that would start here.
 
-    Waits for one that is just starting, and calls ``say`` meanwhile. Call
+    Waits for one that is warming up, and calls ``say`` meanwhile. Call
     ``settle_environment`` first.
     """
     alike = _fit()
@@ -272,11 +272,12 @@ def keep(folder: Path) -> None:
     from workbook.spark import session
 
     settle_environment()
-    write_whole(folder / FIT, json.dumps(_fit()))
+    fit = json.dumps(_fit())
     link = str(folder / "cwd")
     os.environ[TAKEN_FROM] = link
     os.environ["PYTHONPATH"] += os.pathsep + link
     spark = session.start(folder, "warm", [f"-Xmn{YOUNG}"], apart=False)
+    write_whole(folder / FIT, fit)  # from now on it's quicker to wait for it than to start one
     tempfile.tempdir = str(folder)
     with suppress(Exception):  # on a machine that is too busy it's less warm, and as good
         warm_up.run_all(spark.newSession())

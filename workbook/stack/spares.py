@@ -23,7 +23,7 @@ MOST_USES, MOST_WAITING, EXTRA_S = 12, 2, 60.0
 """A Spark ends after twelve users; where two wait, one ends after these seconds."""
 
 OFFER, FIT = "offer", "fit"
-"""The files in which a Spark's keeper says what it is like, and then how it is reached."""
+"""The files in which a keeper says what its Spark is like, once it runs, and how it is reached."""
 
 
 @dataclass(eq=False)
@@ -83,14 +83,14 @@ class Spares:
     def take(self, fit: str, memory: int) -> Spare | str | None:
         """Return one that is like ``fit`` and has ``memory`` bytes or more; its user owns it.
 
-        Returns ``wait`` while such a one starts, None where there is none.
+        Returns ``wait`` while such a one warms up, None where there is none.
         """
         if self._forget_dead():
             self._later(PAUSE_S, self._start)
         answer = None
         for spare in self.waiting:
             like = spare.says(FIT)
-            if like and (like["fit"] != fit or like["memory"] < memory):
+            if not like or like["fit"] != fit or like["memory"] < memory:
                 continue
             spare.hurry(True)
             if spare.says(OFFER):
