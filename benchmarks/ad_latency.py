@@ -42,9 +42,6 @@ from workbook.topics import new_topic
 SYSTEM, WARM_UP_S, TICK_S, LOOK_S = "ad_statistics", 15, 0.01, 0.005
 
 
-Config = dict[str, str]
-
-
 def now() -> int:
     return int(time.time() * 1000)
 
@@ -80,7 +77,9 @@ def waits(seen: Seen, messages: list[Message], since: int) -> np.ndarray[Any, An
     return np.concatenate(found)
 
 
-def paced(config: Config, into: str, stream: AdActionStream, seconds: int, plain: bool) -> int:
+def paced(
+    config: dict[str, str], into: str, stream: AdActionStream, seconds: int, plain: bool
+) -> int:
     """Send what arrives within so many seconds, when it arrives; return how many that were.
 
     As `run replicate` does, with hash and arrival; or ``plain``, for `run replicate`.

@@ -122,8 +122,8 @@ class Supervisor:
 
     async def _end_owned(self, user: User) -> None:
         owned, user.owned = user.owned, set()
-        await self._put_back(user, clean=False)
-        await asyncio.gather(*(asyncio.to_thread(end_tree, process) for process in owned))
+        ends = (asyncio.to_thread(end_tree, process) for process in owned)
+        await asyncio.gather(self._put_back(user, clean=False), *ends)
 
     async def _put_back(self, user: User, clean: bool) -> None:
         sparks, user.sparks = user.sparks, []
