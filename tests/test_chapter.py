@@ -1,5 +1,6 @@
 """A chapter's topics, shop and views on the real broker; and its predictions and questions."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -114,9 +115,13 @@ def test_a_prediction_is_kept_when_its_cell_runs_again(chapter, monkeypatch) -> 
 
 
 SPARK_SOON = """
+import time
 from pyspark import SparkContext
 from workbook.classroom.chapter import Chapter
+from workbook.spark import session
 chapter = Chapter("77_a_test", spark=True)
+while not session._starting.locked():
+    time.sleep(0.01)
 spark = chapter.spark()
 assert spark.range(3).count() == 3 and chapter.spark() is spark
 java = SparkContext._gateway.proc
@@ -127,9 +132,9 @@ assert SparkContext._gateway is None and java.poll() is not None
 
 
 def test_spark_starts_in_the_background_and_ends_with_the_chapter(broker: Any) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", SPARK_SOON], capture_output=True, text=True, check=False
-    )
+    its_own = os.environ | {"SPARK_DRIVER_MEMORY": "2049m"}  # more than a warm one has
+    command = [sys.executable, "-c", SPARK_SOON]
+    ran = subprocess.run(command, env=its_own, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert "Spark is starting" in ran.stdout
 

@@ -45,7 +45,9 @@ def sparks() -> set[int]:
 
 def test_sigterm_while_spark_starts_is_a_clean_end_too(topic: MakeTopic) -> None:
     clicks = topic("clicks")
-    process = workbook("run", "page_views", "--in", clicks.name, "--out", "metrics.too-early")
+    its_own = os.environ | {"SPARK_DRIVER_MEMORY": "2049m"}  # more than a warm one has
+    words = ("--in", clicks.name, "--out", "metrics.too-early")
+    process = workbook("run", "page_views", *words, env=its_own)
     before = sparks()
     read_until(process, "Starting Spark")
     until(lambda: sparks() - before, "Spark's Java to begin")  # in a session of its own
@@ -98,11 +100,13 @@ def test_a_reader_adds_up_the_last_values_of_a_second_and_passes_what_is_no_metr
 
 def test_a_topic_of_something_else_is_not_printed_record_by_record(broker, topic) -> None:
     clicks = topic("clicks")
-    produce(broker.client_config(), clicks.name, *[(b"{}" * 50, b"tab")] * 37)
+    records = [(b"{}" * 50, b"tab")] * 37 + [(b"7", b"1700000000")]
+    produce(broker.client_config(), clicks.name, *records)
     process = workbook("metrics", clicks.name)
     line = read_until(process, "offset 0: ")
     assert line.startswith(f"{clicks.name}, partition 0, offset 0: {NOT_A_METRIC}; got key b'tab'")
     read_until(process, f"offset {LINES - 1}: ")
+    read_until(process, "1700000000 ")  # it has read them all
     assert end(process, signal.SIGINT) == "37 records were no metrics.\n"
 
 

@@ -29,7 +29,8 @@ def found():
     views = [table.name for table in spark.catalog.listTables()]
     return rows[0].id, lines, views, spark.conf.get("spark.sql.session.timeZone")
 
-print(spark.sparkContext.applicationId, *found(), sep="|", flush=True)
+number = spark.sparkContext._gateway.gateway_property.pool.next_id
+print(spark.sparkContext.applicationId, number, *found(), sep="|", flush=True)
 exec(sys.stdin.readline())
 stop_spark(spark)
 print("left", flush=True)
@@ -116,6 +117,10 @@ def state() -> str | None:
     return (client.status() or {}).get("spare")
 
 
+numbers: set[tuple[str, str]] = set()
+"""A Spark, and the first number that its user has for a function that Java calls."""
+
+
 def take(lab: OwnLab, folder: Path, leaving: str, **env: str) -> tuple[str, list[str]]:
     """Run a process that takes a Spark and leaves something; return its id, and what it found."""
     folder.mkdir(exist_ok=True)
@@ -126,7 +131,9 @@ def take(lab: OwnLab, folder: Path, leaving: str, **env: str) -> tuple[str, list
     said, _ = user.communicate(f"{leaving}\n", timeout=180)
     lab.env = {name: value for name, value in lab.env.items() if name not in env}
     assert said.endswith("\nleft\n"), said
-    name, *found = said.splitlines()[0].split("|")
+    name, number, *found = said.splitlines()[0].split("|")
+    assert (name, number) not in numbers, "Java would drop our function for one of its last user's"
+    numbers.add((name, number))
     return name, found
 
 

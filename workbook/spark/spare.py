@@ -114,6 +114,8 @@ def _session(found: dict[str, Any]) -> SparkSession:
         python_parameters=PythonParameters(port=0, eager_load=False),
     )
     gateway.proc = Java(found["java"])
+    # Java tells us what it has collected of its last user's functions: ours need other numbers.
+    gateway.gateway_property.pool.next_id = time.monotonic_ns()
     adopt(gateway)
     jvm: Any = gateway.jvm
     first = jvm.org.apache.spark.sql.classic.SparkSession.getDefaultSession().get()
