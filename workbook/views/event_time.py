@@ -13,7 +13,7 @@ from workbook.views.runs import EARLIER, WAITING, WINDOW_MS, MicroBatch, Run, dr
 
 CAPTION = (
     "Event time against arrival: a click whose window lies below the stair when it comes is "
-    "dropped (✗)."
+    "dropped (✗; ▼ where its time is too early for the picture)."
 )
 STAIR = "watermark of the micro-batch before"
 

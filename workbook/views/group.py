@@ -61,6 +61,8 @@ def who_writes(
         f"{number(of_key.total(), 'record')} in {number(partitions, 'partition')}, "
         f"{number(len(named), 'key')}; keys in several partitions: {len(torn):,}."
     )
+    if len(named) > len(drawn):
+        words += f" Drawn: the {len(drawn)} with the most records{' and yours' * (mark in of_key)}."
     return Picture(strip, WRITES, words, rows)
 
 

@@ -50,7 +50,8 @@ class Live:
         self._button = widgets.Button(description="■ Stop watching", tooltip="Keep the last frame")
         self._button.on_click(lambda _: self._stop.set())
         self._put(self._last)
-        view = widgets.VBox([self._frame, self._folded, self._button])
+        narrow = widgets.Layout(flex="1 1 560px")  # so that a shop finds room beside it
+        view = widgets.VBox([self._frame, self._folded, self._button], layout=narrow)
         self._beside = beside is not None
         wraps = widgets.Layout(flex_flow="row wrap", align_items="flex-start")
         shown = widgets.HBox([view, beside], layout=wraps) if beside is not None else view
@@ -160,7 +161,8 @@ class _Raiser:
         self._transformers.remove(self)
         raise InputRejected(
             f"A live view above has ended: {_sentence(self._error)} "
-            "This happened in the background; your cell was not run. Run it again to go on."
+            "This happened in the background, and your cell was not run. Mend that first, or run your "
+            "cell again to go on without the view."
         )
 
 

@@ -51,8 +51,10 @@ def windowed_store(
     if asked is not None:
         rows = sum(_returns(asked, start, key) for start, key in found)
         words += f" The question returns {number(rows, 'row')}."
-    if len(starts) > SHOWN or len(keys) > LINES:
-        words += f" Drawn: the newest {SHOWN} windows, the first {LINES} groups."
+    if len(starts) > SHOWN:
+        words += f" Drawn: the newest {SHOWN} windows."
+    if len(keys) > LINES:
+        words += f" Drawn: the first {LINES} groups."
     rows_below: list[dict[str, Any]] = [
         {"window from": moment(start)[:8], **{key: found.get((start, key), "–") for key in keys}}
         for start in starts
