@@ -102,6 +102,8 @@ def settings(scratch: Path, flags: list[str]) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(min(cores, 4)),
         PROVIDER: IN_MEMORY,
         "spark.sql.streaming.forceDeleteTempCheckpointLocation": "true",
+        # A query without new records asks Kafka for them ten times a second, not a hundred times.
+        "spark.sql.streaming.pollingDelay": "100ms",
         # A restart needs the last two micro-batches, and whoever looks into the state of a running
         # query the one that was the last when looking began. By default a hundred are kept.
         "spark.sql.streaming.minBatchesToRetain": "10",

@@ -161,8 +161,8 @@ class _Raiser:
         self._transformers.remove(self)
         raise InputRejected(
             f"A live view above has ended: {_sentence(self._error)} "
-            "This happened in the background, and your cell was not run. Mend that first, or run your "
-            "cell again to go on without the view."
+            "This happened in the background, and your cell was not run. Mend that first, or run "
+            "your cell again to go on without the view."
         )
 
 
