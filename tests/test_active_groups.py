@@ -87,16 +87,16 @@ def _exists(broker: Broker) -> bool:
 
 
 def test_it_equals_the_admin_client_s_answer(broker: Broker, table: Table) -> None:
-    topic = Topic("read-by-seventy", 3)
+    topic = Topic("read-by-many", 3)
     broker.create(topic)
-    expected = GroupWorkload(broker.client_config(), topic.name, 3, 1).run()
+    expected = GroupWorkload(broker.client_config(), topic.name, 3, 1, groups=25, rounds=4).run()
     table.query.process_all()
     observed = table.rows(f"{topic.name}.")
     groups = sorted({*expected["group"], *observed["group"]})
     found = judge(expected, observed, committed_by(broker.client_config(), groups))
     assert found.clean, str(found)
-    assert expected["group"].nunique() == 56
-    assert found.observed > 100
+    assert expected["group"].nunique() == 20
+    assert found.observed > 35
 
 
 def test_a_group_whose_newest_commit_goes_is_corrected_in_its_windows(broker, table) -> None:

@@ -36,7 +36,8 @@ def test_the_crash_lab_can_run_it(name: str, tmp_path: Path) -> None:
 
 
 def test_help_loads_neither_spark_nor_kafka() -> None:
-    heavy = {"pyspark", "confluent_kafka", "pandas", "polars", "pyarrow", "numpy", "IPython"}
+    heavy = {"pyspark", "confluent_kafka", "pandas", "polars", "pyarrow", "numpy"}
+    heavy |= {"IPython", "psycopg"}
     code = (
         "import sys\nfrom workbook.cli.main import main\n"
         "try: main(['run', 'share_holders', '--help'])\nexcept SystemExit: pass\n"

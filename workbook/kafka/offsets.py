@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-import pandas as pd
 from confluent_kafka import (
     OFFSET_BEGINNING,
     OFFSET_END,
@@ -123,10 +122,10 @@ def committed_offset(config: Mapping[str, Any], topic: str, group: str) -> int |
     return _committed(config, group, [(topic, 0)]).get((topic, 0))
 
 
-def committed_by(config: Mapping[str, Any], groups: Iterable[str]) -> pd.DataFrame:
+def committed_by(config: Mapping[str, Any], groups: Iterable[str]) -> list[tuple[Any, ...]]:
     """Return what these groups have committed: group, topic, partition, offset (the next to read).
 
-    A group that doesn't exist has no row. Raises ``KafkaException`` where the broker refuses.
+    A group that doesn't exist has none. Raises ``KafkaException`` where the broker refuses.
     """
     client, rows = admin(config), []
     for group in groups:  # the client takes one group a request
@@ -138,7 +137,7 @@ def committed_by(config: Mapping[str, Any], groups: Iterable[str]) -> pd.DataFra
             for place in answer.result().topic_partitions
             if place.offset != OFFSET_INVALID
         ]
-    return pd.DataFrame(rows, columns=["group", "topic", "partition", "offset"])
+    return rows
 
 
 def ask_committed(reader: Consumer, config: Mapping[str, Any], places: Sequence[Place]) -> Offsets:

@@ -4,9 +4,8 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import pandas as pd
 from confluent_kafka import (
     Consumer,
     KafkaError,
@@ -26,6 +25,9 @@ from workbook.kafka.require import (
     topic_ids,
     unreachable,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _PLAIN = {
     # The default idles half a second after an empty fetch.
@@ -279,15 +281,15 @@ def read_messages(config: Mapping[str, Any], topic: str) -> list[Message]:
     return sorted(found, key=lambda m: (m.partition() or 0, m.offset() or 0))
 
 
-def read_all(config: Mapping[str, Any], topic: str) -> pd.DataFrame:
+def read_all(config: Mapping[str, Any], topic: str) -> "pd.DataFrame":
     """Read a topic as a table: partition, offset, timestamp (ms), key, value (bytes).
 
     An empty topic gives an empty table. Raises as ``read_messages`` does.
     """
-    rows = [
-        (m.partition(), m.offset(), m.timestamp()[1], m.key(), m.value())
-        for m in read_messages(config, topic)
-    ]
+    import pandas as pd  # half a second, that every query's helpers would take
+
+    read = read_messages(config, topic)
+    rows = [(m.partition(), m.offset(), m.timestamp()[1], m.key(), m.value()) for m in read]
     return pd.DataFrame(rows, columns=["partition", "offset", "timestamp", "key", "value"])
 
 
@@ -302,22 +304,22 @@ def latest_rows(messages: Iterable[Message]) -> dict[str, Any]:
     return known
 
 
-def read_dead_letters(config: Mapping[str, Any], topic: str) -> pd.DataFrame:
+def read_dead_letters(config: Mapping[str, Any], topic: str) -> "pd.DataFrame":
     """Read dead letters as a table.
 
     Columns: reason, topic, partition, offset, arrival (ms), key, value (bytes), length (bytes of
     the whole value, where it had to be cut for its size).
-
     Partition and offset are those of the record that was rejected. Raises as ``read_messages``.
     """
+    import pandas as pd
+
     columns = ["reason", "topic", "partition", "offset", "arrival", "key", "value", "length"]
-    rows = []
+    rows: list[dict[str, Any]] = []
     for message in read_messages(config, topic):
         said = dict(message.headers() or [])
         headers = {n: v.decode() if isinstance(v, bytes) else v or "" for n, v in said.items()}
         numbers = {name: int(headers[name]) for name in ("partition", "offset", "arrival")}
         value = message.value()
         length = int(headers.get("value-length", len(value or b"")))
-        letter = {"key": message.key(), "value": value, "length": length}
-        rows.append({**headers, **numbers, **letter})
+        rows.append(headers | numbers | {"key": message.key(), "value": value, "length": length})
     return pd.DataFrame(rows, columns=columns)

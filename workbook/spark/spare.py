@@ -33,10 +33,9 @@ from pyspark.sql import SparkSession
 from workbook.errors import ServerFailed
 from workbook.spark import warm_up
 from workbook.spark.settings import settings, settle_environment
-from workbook.spark.worker_daemon import TAKEN_FROM
 from workbook.stack.client import lease, scratch_dir
 from workbook.stack.doctor import heap_bytes
-from workbook.stack.folders import write_whole
+from workbook.stack.folders import TAKEN_FROM, write_whole
 from workbook.stack.java import find_java
 from workbook.stack.process import has_port
 from workbook.stack.spares import FIT, OFFER

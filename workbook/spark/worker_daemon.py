@@ -25,10 +25,9 @@ import pyspark.sql.streaming.stateful_processor_api_client
 import pyspark.worker
 from pyspark.daemon import manager
 
-__all__ = ["confluent_kafka", "msgspec", "pandas", "pyarrow", "pyspark"]
+from workbook.stack.folders import TAKEN_FROM
 
-TAKEN_FROM = "WORKBOOK_TAKEN_FROM"
-"""Names the link to the folder of the process that has taken a warm Spark, see ``spare``."""
+__all__ = ["confluent_kafka", "msgspec", "pandas", "pyarrow", "pyspark"]
 
 
 def work(*streams: Any) -> None:

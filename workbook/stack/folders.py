@@ -19,6 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 if _chosen := os.environ.get("WORKBOOK_CACHE"):  # servers run in other folders than the user
     os.environ["WORKBOOK_CACHE"] = os.path.abspath(_chosen)
 
+TAKEN_FROM = "WORKBOOK_TAKEN_FROM"
+"""Names the link to the folder of the process that has taken a warm Spark, see ``spark.spare``."""
+
 LONGEST_SOCKET = 99
 """Bytes: macOS takes 103, Linux 107, and while the supervisor starts, the name is 4 longer."""
 

@@ -10,10 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha1
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from psycopg import Connection, connect, sql
-from psycopg.rows import dict_row
+from typing import TYPE_CHECKING, Any, LiteralString
 
 from workbook.crashlab.crashes.base import (
     AFTER_COMMIT,
@@ -28,6 +25,8 @@ from workbook.crashlab.crashes.base import (
 from workbook.streams.events.ad_actions import OSLO
 
 if TYPE_CHECKING:
+    from psycopg import Connection
+
     from workbook.streams.generators.ad_actions import AdActionStream
 
 SUBJECT = "ad_actions.crash-value"
@@ -133,8 +132,8 @@ class AdStatisticsCrashes(Crashes):
             (*key, 0, len(rows) + wrong[rows.index].any()) for key, rows in accepted.groupby([*KEY])
         ]
         sketches = [(*key, 0, sketch_of(users), users.nunique()) for key, users in views]
-        with _connected(options) as connection, connection.cursor() as cursor:
-            cursor.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(options.schema)))
+        made = _connected(options, "CREATE SCHEMA {}")
+        with made as connection, connection.cursor() as cursor:
             cursor.execute(TABLES.read_text())
             cursor.executemany(
                 "INSERT INTO counts_by_generation VALUES (%s, %s, %s, %s, %s, %s)", counts
@@ -164,9 +163,8 @@ class AdStatisticsCrashes(Crashes):
 
     def delete(self, options: Namespace) -> None:
         """Drop the schema of the run."""
-        with _connected(options) as connection:
-            named = sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format
-            connection.execute(named(sql.Identifier(options.schema)))
+        with _connected(options, "DROP SCHEMA IF EXISTS {} CASCADE"):
+            pass
 
 
 class ReplicateCrashes(TopicCrashes):
@@ -238,13 +236,19 @@ def _values(stream: AdActionStream) -> list[bytes | None]:
 
 
 def _ask(options: Namespace, query: str) -> list[dict[str, Any]]:
+    from psycopg.rows import dict_row
+
     with _connected(options) as connection:
         return connection.cursor(row_factory=dict_row).execute(query).fetchall()
 
 
-def _connected(options: Namespace) -> Connection[Any]:
+def _connected(options: Namespace, *first: LiteralString) -> Connection[Any]:
+    """Connect with the run's schema; it's ``{}`` in what is executed first."""
+    from psycopg import connect, sql
+
     from workbook.stack.addresses import database
 
     connection = connect(database("crash"))
-    connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(options.schema)))
+    for each in (*first, "SET search_path TO {}"):
+        connection.execute(sql.SQL(each).format(sql.Identifier(options.schema)))
     return connection

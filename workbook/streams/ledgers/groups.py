@@ -44,15 +44,15 @@ class GroupsVerdict(Findings):
         return f"{self.expected:,} partitions committed, {self.observed:,} in the table"
 
 
-def judge(expected: pd.DataFrame, observed: pd.DataFrame, admin: pd.DataFrame) -> GroupsVerdict:
+def judge(expected: pd.DataFrame, observed: pd.DataFrame, admin: Any) -> GroupsVerdict:
     """Compare ``observed`` with what was committed, and with what the admin client answers.
 
-    All have group, topic, partition, offset; ``expected`` and ``observed`` also ``described``
-    (bool: whether a description of the group is known).
+    All have group, topic, partition, offset (``admin`` may be such tuples); ``expected`` and
+    ``observed`` also ``described`` (bool: whether a description of the group is known).
     """
     columns = [*PLACE, "offset"]
     lost, extra, changed, _ = compare(expected[columns], observed[columns], PLACE, ["offset"])
-    apart = compare(admin[columns], observed[columns], PLACE, ["offset"])
+    apart = compare(pd.DataFrame(admin, columns=columns), observed[columns], PLACE, ["offset"])
     known = set(observed.loc[observed["described"].astype(bool), "group"])
     described = sorted(set(expected.loc[expected["described"].astype(bool), "group"]))
     found = {
