@@ -5,19 +5,23 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from threading import Lock
 
 import pytest
 from confluent_kafka import Consumer
 from labs import own_lab, read_until, until
 from pyspark import cloudpickle
+from pyspark.sql import SparkSession
 
 from workbook.cli.main import main
+from workbook.crashlab.__main__ import run_on_spark
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.lab import CrashLab, crash
-from workbook.crashlab.points import draw
-from workbook.crashlab.report import Outcome
+from workbook.crashlab.points import Plan, draw
+from workbook.crashlab.report import KILL, Outcome
 from workbook.errors import CrashFailed, NoSuchCrash
 from workbook.kafka.broker import Broker
+from workbook.systems import SYSTEMS
 
 SEED = 4
 RUNS = [(system, variant) for system, crashes in CRASHES.items() for variant in crashes.variants]
@@ -36,6 +40,43 @@ KILLED = [i for i in IDS if i not in ELSEWHERE]
 # --- every variant of every system ------------------------------------------------------------
 
 
+class Here:
+    """What goes on after a kill, in the tests' own Spark, whose start nobody has to wait for."""
+
+    code, kill_note, one_at_a_time = 0, None, Lock()
+
+    def __init__(self, plan: Plan) -> None:
+        system = SYSTEMS[plan.system]
+        with self.one_at_a_time:
+            run_on_spark(plan, system, CRASHES[plan.system], system.options(plan.words))
+
+    def ended(self, within: float) -> bool:
+        return True
+
+    def kill(self) -> None: ...
+
+
+class GoesOnHere(CrashLab):
+    def _run(self) -> None:
+        if self._kills:
+            self._victim = Here(self._plan)
+        else:
+            super()._run()
+
+
+def killed(broker: Broker, system: str, variant) -> Outcome:
+    """As ``crash``, but what a Spark of its own began goes on in the tests'."""
+    points = last_points(variant)
+    if variant.by_hand:
+        return crash(broker, system, variant.name, *points, seed=SEED)
+    with GoesOnHere(broker, system, variant.name, *points, seed=SEED, replaces=False) as lab:
+        lab.start()
+        lab.wait_for_crash()
+        lab.restart()
+        lab.finish()
+        return lab.outcome(since=KILL)
+
+
 class Outcomes(dict[str, "Future[Outcome]"]):
     """Each variant killed near its end, once it's asked for; the next one runs meanwhile.
 
@@ -49,15 +90,12 @@ class Outcomes(dict[str, "Future[Outcome]"]):
         at = IDS.index(asked)
         for name, (system, variant) in list(zip(IDS, RUNS, strict=True))[at : at + 2]:
             if name not in self and name in (asked, *KILLED):
-                points = last_points(variant)
-                self[name] = self._pool.submit(
-                    crash, self._broker, system, variant.name, *points, seed=SEED
-                )
+                self[name] = self._pool.submit(killed, self._broker, system, variant)
         return self[asked]
 
 
 @pytest.fixture(scope="module")
-def outcomes(broker: Broker) -> Iterator[Outcomes]:
+def outcomes(broker: Broker, spark: SparkSession) -> Iterator[Outcomes]:
     with ThreadPoolExecutor(2) as pool:
         yield Outcomes(broker, pool)
 

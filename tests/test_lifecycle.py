@@ -21,7 +21,6 @@ from labs import OwnLab, interrupt, listening, lives, read_until, until
 
 from workbook.errors import ServerFailed
 from workbook.stack import client
-from workbook.stack.process import family
 
 USER = """
 import sys
@@ -50,6 +49,14 @@ consumer.list_topics(timeout=20)
 print("counted", spark.range(7).count())
 """
 
+OWN_CELL = """
+import subprocess, sys
+from workbook.stack.client import lease
+sleeps = [sys.executable, "-c", "import time; time.sleep(600)", "sleeps"]
+apart = subprocess.Popen(sleeps, start_new_session=True)  # as Spark's Java is
+lease().ask("own", pid=apart.pid)
+print("counted 7")
+"""
 
 FORKS = """
 import multiprocessing, time
@@ -99,15 +106,13 @@ def open_lab(lab: OwnLab, folder: Path):
     until(lambda: "asleep" in str(client.get_iopub_msg(timeout=60)), "a cell that runs")
     post(f"/{kernel}/interrupt")
     assert client.get_shell_msg(timeout=60)["content"]["ename"] == "KeyboardInterrupt"
-    run_cell(client, SPARK_CELL)  # a kernel that uses the broker and has a Spark of its own
+    run_cell(client, OWN_CELL)
     before = [p.pid for p in lab.servers("kafka.Kafka")]
-    [own] = lab.servers("ipykernel_launcher")
-    sparks = [p for p in lab.servers("pyspark-shell") if p in family(own.pid)]
-    assert sparks, "its own, or the lab's spare"
+    [own] = lab.servers("sleeps")
     post(f"/{kernel}/restart")
-    until(lambda: not any(map(lives, sparks)), "the end of the restarted kernel's Spark")
+    until(lambda: not lives(own), "the end of what the restarted kernel owned")
     assert [p.pid for p in lab.servers("kafka.Kafka")] == before
-    run_cell(client, SPARK_CELL)
+    run_cell(client, SPARK_CELL)  # a kernel that uses all servers and has a Spark
     client.stop_channels()
     ports = lab.ports()
     assert int(port) in ports
