@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from clusters import Cluster, cluster, environment, unfit
 from labs import end, until, workbook
+from test_session import fresh
 
 from workbook.errors import CannotGoOn
 from workbook.kafka.readers import latest_rows, read_dead_letters, read_messages
@@ -172,9 +173,3 @@ try:
 except SparkFailed as error:
     print(error)
 """
-
-
-def fresh(code: str, **more: str) -> str:
-    """What a fresh Python prints."""
-    command, env = [sys.executable, "-c", code], {**os.environ, **more}
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=180).stdout

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from threading import Lock
+from unittest.mock import Mock
 
 import pytest
 from confluent_kafka import Consumer
@@ -18,7 +19,8 @@ from workbook.crashlab.__main__ import run_on_spark
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.lab import CrashLab, crash
 from workbook.crashlab.points import Plan, draw
-from workbook.crashlab.report import KILL, Outcome
+from workbook.crashlab.process import Victim
+from workbook.crashlab.report import Outcome
 from workbook.errors import CrashFailed, NoSuchCrash
 from workbook.kafka.broker import Broker
 from workbook.systems import SYSTEMS
@@ -34,47 +36,22 @@ ELSEWHERE = {  # they die in the slow tier, at every point: each goes on as anot
     "ad_statistics-no-checkpoint": "ad_statistics-spark, by the fence",
     "ad_statistics-replay": "those of test_replay",
 }
+ON_SPARK = [i for i, (_, variant) in zip(IDS, RUNS, strict=True) if not variant.by_hand]
+one_at_a_time = Lock()
 KILLED = [i for i in IDS if i not in ELSEWHERE]
 
 
 # --- every variant of every system ------------------------------------------------------------
 
 
-class Here:
-    """What goes on after a kill, in the tests' own Spark, whose start nobody has to wait for."""
-
-    code, kill_note, one_at_a_time = 0, None, Lock()
-
-    def __init__(self, plan: Plan) -> None:
-        system = SYSTEMS[plan.system]
-        with self.one_at_a_time:
-            run_on_spark(plan, system, CRASHES[plan.system], system.options(plan.words))
-
-    def ended(self, within: float) -> bool:
-        return True
-
-    def kill(self) -> None: ...
-
-
-class GoesOnHere(CrashLab):
-    def _run(self) -> None:
-        if self._kills:
-            self._victim = Here(self._plan)
-        else:
-            super()._run()
-
-
-def killed(broker: Broker, system: str, variant) -> Outcome:
-    """As ``crash``, but what a Spark of its own began goes on in the tests'."""
-    points = last_points(variant)
-    if variant.by_hand:
-        return crash(broker, system, variant.name, *points, seed=SEED)
-    with GoesOnHere(broker, system, variant.name, *points, seed=SEED, replaces=False) as lab:
-        lab.start()
-        lab.wait_for_crash()
-        lab.restart()
-        lab.finish()
-        return lab.outcome(since=KILL)
+def life(plan: Plan) -> Victim | Mock:
+    """What is to be killed gets a process of its own; what then goes on, the tests' warm Spark."""
+    if plan.point or f"{plan.system}-{plan.variant}" not in ON_SPARK:
+        return Victim(plan)
+    system = SYSTEMS[plan.system]
+    with one_at_a_time:
+        run_on_spark(plan, system, CRASHES[plan.system], system.options(plan.words))
+    return Mock(code=0, kill_note=None)
 
 
 class Outcomes(dict[str, "Future[Outcome]"]):
@@ -90,13 +67,17 @@ class Outcomes(dict[str, "Future[Outcome]"]):
         at = IDS.index(asked)
         for name, (system, variant) in list(zip(IDS, RUNS, strict=True))[at : at + 2]:
             if name not in self and name in (asked, *KILLED):
-                self[name] = self._pool.submit(killed, self._broker, system, variant)
+                points = last_points(variant)
+                self[name] = self._pool.submit(
+                    crash, self._broker, system, variant.name, *points, seed=SEED
+                )
         return self[asked]
 
 
 @pytest.fixture(scope="module")
 def outcomes(broker: Broker, spark: SparkSession) -> Iterator[Outcomes]:
-    with ThreadPoolExecutor(2) as pool:
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(2) as pool:
+        patch.setattr("workbook.crashlab.lab.Victim", life)
         yield Outcomes(broker, pool)
 
 

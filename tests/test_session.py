@@ -50,13 +50,9 @@ def test_a_standalone_master_that_is_not_there_is_named_before_java_starts(
 
 def fresh(code: str, **env: str) -> str:
     """What a fresh Python prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", f"from workbook.spark.session import *\n{code}"],
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    command = [sys.executable, "-c", f"from workbook.spark.session import *\n{code}"]
+    environment = {**os.environ, **env}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
