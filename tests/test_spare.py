@@ -103,6 +103,8 @@ def test_nobody_waits_for_a_spark_whose_keeper_has_died(monkeypatch: pytest.Monk
         [folder] = lab.folder.glob("spare-*")
         (folder / "fit").write_text('{"fit": "any", "memory": 1}')  # as one whose Java runs
         assert user.ask("take a spare", fit="any", memory=1) == "wait"
+        assert user.ask("take a spare", fit="other", memory=1) is None
+        assert user.ask("take a spare", fit="any", memory=2) is None
         keeper.kill()
         until(lambda: not lives(keeper), "its end")
         assert user.ask("take a spare", fit="any", memory=1) is None
@@ -111,6 +113,14 @@ def test_nobody_waits_for_a_spark_whose_keeper_has_died(monkeypatch: pytest.Monk
         user.ask("keep a spare", env=lab.env, after=0)
         until(lambda: user.ask("status")["spare"] == "starting", "the next one")
         user.close()
+
+
+def test_who_wants_another_one_is_not_given_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    fit = spare._fit()
+    monkeypatch.setenv("SPARK_DRIVER_MEMORY", "1g")
+    assert spare._fit() == {**fit, "memory": 2**30}
+    monkeypatch.setenv("SPARK_MASTER", "local[1]")
+    assert spare._fit()["fit"] != fit["fit"]
 
 
 def state() -> str | None:
@@ -144,8 +154,6 @@ def test_each_process_finds_it_as_new_and_in_its_own_folder(kept: OwnLab, tmp_pa
     assert state() == "warm"
     again, found = take(kept, tmp_path / "bcd", NOTHING, SPARK_DRIVER_MEMORY="1g")
     assert (again, found) == (first, ["10", "1", "[]", "UTC"])
-    other, _ = take(kept, tmp_path / "a", NOTHING, SPARK_MASTER="local[1]")
-    assert other != first, "who wants another one starts it"
     left, _ = take(kept, tmp_path / "a", "spark.sparkContext.addPyFile('mine.py')")
     assert left == first
     assert take(kept, tmp_path / "a", NOTHING)[0] != first, "it isn't as new any more"
