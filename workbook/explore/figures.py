@@ -1,4 +1,4 @@
-"""Turns rows into the figures of a report, by Spark; what comes back is small."""
+"""Turns rows into the figures of a report, by Spark; they are small."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ ALSO_S = (2, 5, 15, 30, 120, 300, 1_800, 7_200, 21_600, 43_200, 172_800, 604_800
 """Those that may be recommended as well."""
 
 BACKLOG = 100
-"""A backlog is read in so many micro-batches, each with the same share of each partition."""
+"""The micro-batches in which a backlog is read, each with the same share of each partition."""
 
 TOP = 10
 TIMED = "with a time"

@@ -177,7 +177,7 @@ class Report:
 
     def _repeats(self) -> Group:
         repeats, of = self.figures.repeats, _name(self.choice.id) or "values"
-        rows = [("come again", f"{repeats['again']:,}, {self._share(repeats['again'])}")]
+        rows = [("repeated", f"{repeats['again']:,}, {self._share(repeats['again'])}")]
         if repeats["apart"]:
             rows.append(("apart", _quantiles(repeats["apart"], span)))
         return _section(f"5 · Repeats: equal {of}", _pairs(rows))

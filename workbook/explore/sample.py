@@ -109,7 +109,7 @@ class Sample:
 
     @property
     def keys(self) -> list[Field]:
-        """Return the fields that look like a key: short values of which some come again."""
+        """Return the fields that look like a key: short values of which some are repeated."""
         times, found = {each.name for each in self.times}, []
         for each in self.fields.values():
             short = all(type(v) in (int, str) and len(str(v)) <= 64 for v in each.values)
