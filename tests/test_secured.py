@@ -294,7 +294,7 @@ def test_too_few_replicas_in_sync_are_named(monkeypatch: pytest.MonkeyPatch) -> 
     known = Mock(**{"list_topics.return_value.topics": {"few": few}})
     monkeypatch.setattr(require, "admin", lambda _: known)
     for settings in {"min.insync.replicas": "2"}, dict[str, str]():  # which we may not see
-        monkeypatch.setattr(require, "_settings", lambda *_, s=settings: s)
+        monkeypatch.setattr(require, "settings_of", lambda *_, s=settings: s)
         assert require.not_taken({}, "few").startswith(
             "not enough replicas: partition 0 of few has"
         )

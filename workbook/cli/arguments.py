@@ -14,9 +14,12 @@ from workbook.systems.options import (
     SECONDS,
     Option,
     day,
+    megabytes,
+    ms,
     path,
     positive,
     schema_name,
+    share,
     topic,
     whole,
 )
@@ -31,6 +34,22 @@ GENERATE_OPTIONS = (
     Option("--bad-share", float, "share unreadable", "0, ad_actions 0.005", argparse.SUPPRESS),
 )
 """The options of every stream, besides --topic."""
+
+EXPLORE_OPTIONS = (
+    Option("--last", ms, "what arrived within this time", "1 hour; if nothing has, the newest"),
+    Option("--records", whole, "the most records, the newest", default=1_000_000),
+    Option("--time", str, "the field with the event time, or `record`", "what looks most like one"),
+    Option("--key", str, "the field with the key", "the record's key"),
+    Option("--id", str, "the field that a repeated event has again", "the whole value"),
+    Option("--window", ms, "the windows whose cost is told", "1 minute", 60_000),
+    Option("--loss", share, "the share that a watermark may lose", "0.1%", 0.001),
+    Option(
+        "--at-most", megabytes, "the most to read per second, such as 20MB/s", "as fast as possible"
+    ),
+    Option("--html", path, "write the report as a page as well", "none"),
+    Option("--json", path, "write the report as JSON as well", "none"),
+    Option("--program", path, "write a PySpark program for this topic", "none"),
+)
 
 TABLE = Option("--table", str, "the old table, KEYSPACE.TABLE of Cassandra", default=LEGACY)
 
@@ -96,6 +115,12 @@ def add_to(parser: Parser, command: str) -> None:
             parser.add_argument("file", type=path, help="the store's file: `run` prints its path")
             says = "the client, page or group of one row; default: all, a line of JSON each"
             parser.add_argument("key", nargs="?", metavar="KEY", help=says)
+        case "explore":
+            _with_examples(parser, "explore clicks", "explore orders --last 1d --time created_at")
+            says = "the topic: it's only read, and nothing is created or committed"
+            parser.add_argument("topic", type=topic, help=says)
+            for option in EXPLORE_OPTIONS:
+                option.add_to(parser)
         case "metrics":
             _with_examples(parser, "metrics metrics")
             says = "the topic that `run page_views --out` writes"

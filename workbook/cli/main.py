@@ -71,6 +71,7 @@ def _commands(program: str) -> list[tuple[str, str, Command]]:
         ("generate", "send a generated stream", later("generate.generate")),
         ("run", "run a system on Spark, without a notebook", later("run.run")),
         ("store", "ask the store of a running or past table", later("results.ask")),
+        ("explore", "look at any topic: its times, keys, and watermarks", later("explore.explore")),
         ("metrics", "print a metrics topic as it grows", later("results.follow")),
         ("crash", "kill a system at a named point, judge it", later("run.crash")),
     ]

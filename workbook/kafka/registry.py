@@ -65,6 +65,24 @@ def versions(url: str, subject: str, *, patience: float = PATIENCE_S) -> dict[in
     return _ask(url, patience, read)
 
 
+def by_id(url: str, number: int) -> tuple[str, str] | None:
+    """Return the type (``AVRO``, ``PROTOBUF``, ``JSON``) and the text of a schema; None: no such.
+
+    Asks once. Raises ``RegistryUnreachable``.
+    """
+
+    def read(client: SchemaRegistryClient) -> tuple[str, str] | None:
+        try:
+            schema = client.get_schema(number)
+        except SchemaRegistryError as error:
+            if error.http_status_code != 404:
+                raise
+            return None
+        return schema.schema_type or "AVRO", _whole(client, schema)
+
+    return _ask(url, 0, read)
+
+
 def _whole(client: SchemaRegistryClient, schema: Schema) -> str:
     """Return a schema in which the first use of each type from another subject has its text."""
     texts, waiting = {"": schema.schema_str or ""}, list[Any](schema.references or ())

@@ -118,7 +118,7 @@ def require_compacted(config: Mapping[str, Any], topic: str) -> None:
 
     Does nothing if there's no such topic yet, or if the broker doesn't let us ask.
     """
-    policy = _settings(config, topic).get("cleanup.policy", "compact")
+    policy = settings_of(config, topic).get("cleanup.policy", "compact")
     if policy != "compact":
         raise WorkbookError(
             f"Expected {topic!r} to be compacted, since it holds a table, but its cleanup.policy "
@@ -132,7 +132,7 @@ def tombstones_kept(config: Mapping[str, Any], topic: str) -> int | None:
 
     Where the broker doesn't let us ask, it's taken for a compacted one with Kafka's default.
     """
-    settings = _settings(config, topic)
+    settings = settings_of(config, topic)
     if "compact" not in settings.get("cleanup.policy", "compact").split(","):
         return None
     return int(settings.get("delete.retention.ms", DAY_MS))
@@ -140,7 +140,7 @@ def tombstones_kept(config: Mapping[str, Any], topic: str) -> int | None:
 
 def largest_record(config: Mapping[str, Any], topic: str) -> int:
     """Return how many bytes the broker takes as one record of a topic, headers included."""
-    settings = _settings(config, topic)
+    settings = settings_of(config, topic)
     limits = (settings.get("max.message.bytes", MEGABYTE), settings.get("segment.bytes", MEGABYTE))
     return min(map(int, limits))
 
@@ -151,7 +151,7 @@ def not_taken(config: Mapping[str, Any], topic: str) -> str:
         known = admin(config).list_topics(topic, timeout=ANSWER_S).topics[topic]
         if known.error is not None:
             return f"{known.error.str()}; check the topic"
-        told = _settings(config, topic).get("min.insync.replicas", 99)  # or what the topic has
+        told = settings_of(config, topic).get("min.insync.replicas", 99)  # or what the topic has
         for number, found in known.partitions.items():
             if len(found.isrs) < min(int(told), len(found.replicas)):
                 return (
@@ -165,7 +165,7 @@ def not_taken(config: Mapping[str, Any], topic: str) -> str:
     return "it doesn't answer; check that it runs, and that its disk isn't full"
 
 
-def _settings(config: Mapping[str, Any], topic: str) -> dict[str, str]:
+def settings_of(config: Mapping[str, Any], topic: str) -> dict[str, str]:
     """Return a topic's settings; none where there's no topic, or the broker doesn't let us ask."""
     resource = ConfigResource(ResourceType.TOPIC, topic)
     client = admin(config)

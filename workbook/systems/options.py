@@ -84,6 +84,30 @@ def span(text: str, least: int = 0) -> str:
     return f"{ms} milliseconds" if ms % 1000 else f"{ms // 1000} seconds"
 
 
+def ms(text: str) -> int:
+    """Read a time of at least a millisecond, in ms; 0 isn't one."""
+    try:
+        return milliseconds("this option", text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+def share(text: str) -> float:
+    """Read a share such as 0.1% or 0.001."""
+    try:
+        found = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        found = -1
+    if not 0 <= found < 1:
+        raise ArgumentTypeError(f"expected a share such as 0.1% or 0.001, but got {text!r}")
+    return found
+
+
+def megabytes(text: str) -> float:
+    """Read bytes per second such as 20MB/s; returns bytes."""
+    return 1e6 * positive(text.lower().removesuffix("/s").removesuffix("mb").strip())
+
+
 def span_above_zero(text: str) -> str:
     """Read a time of a millisecond at least."""
     return span(text, 1)
@@ -92,7 +116,7 @@ def span_above_zero(text: str) -> str:
 _SHOWN_AS: dict[Any, str] = {
     positive: "NUMBER", float: "NUMBER", whole: "N", int: "N", topic: "TOPIC", path: "PATH",
     port: "PORT", day: "DAY",
-    span: "TIME", span_above_zero: "TIME",
+    span: "TIME", span_above_zero: "TIME", ms: "TIME", share: "SHARE", megabytes: "MB/s",
 }  # fmt: skip
 """What help shows in the place of a value, by the function that reads it; else NAME."""
 

@@ -1,0 +1,92 @@
+"""``workbook explore``: what any topic is like, before a line is written for it."""
+
+import shutil
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from workbook.cli.console import end_like_ctrl_c, waiting_for
+from workbook.errors import WorkbookError
+from workbook.explore.figures import measure
+from workbook.explore.plan import plan
+from workbook.explore.program import program
+from workbook.explore.report import Report, console, size
+from workbook.explore.rows import Choice, read
+from workbook.explore.sample import Sample, look
+from workbook.spark.session import spark_session, stop_spark
+from workbook.stack.addresses import kafka, named
+from workbook.stack.client import scratch_dir
+from workbook.stack.jars import prefetch
+
+RECORD = "record"
+"""The name of the record's own timestamp, or key."""
+
+
+def explore(options: Namespace) -> None:
+    """Read some of a topic and print its report; create, join and commit nothing."""
+    end_like_ctrl_c()
+    for path in (options.html, options.json, options.program):
+        if path and not Path(path).parent.is_dir():
+            raise WorkbookError(f"Expected a folder for {path}, but {Path(path).parent} is none.")
+    with waiting_for("Looking for Kafka"):
+        broker = kafka("explore")
+    config = broker.client_config()
+    wanted = plan(config, options.topic, options.last, options.records)
+    with waiting_for("Looking at a sample"):
+        sample = look(config, wanted, named("registry") or _labs_registry())
+    choice = choose(sample, options)
+    volume = wanted.offsets * sample.mean_bytes
+    _say(
+        f"Reading {wanted.offsets:,} of {wanted.held:,} offsets in {len(wanted.ranges)} of "
+        f"{wanted.partitions} partitions, about {size(volume / 1e6)} MB of keys and values ..."
+    )
+    prefetch()
+    spark = spark_session("explore", quiet=True)
+    folder = scratch_dir() / "explore"
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        rows = read(
+            spark, broker, wanted, sample, choice, folder, options.at_most,
+            lambda done, of: _say(f"{done:,} of {of:,} offsets") if done < of else None,
+        )  # fmt: skip
+        _say("Counting ...")
+        figures = measure(rows, wanted, options.window)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        stop_spark(spark)
+    report = Report(wanted, sample, choice, figures, options.window, options.loss)
+    console().print(*report.parts(), sep="\n")
+    for path, text in (
+        (options.html, report.html), (options.json, report.to_json),
+        (options.program, lambda: program(report)),
+    ):  # fmt: skip
+        if path:
+            Path(path).write_text(text(), encoding="utf-8")
+            _say(f"Written: {path}")
+
+
+def choose(sample: Sample, options: Namespace) -> Choice:
+    """Return the fields that the options name; the likeliest time where none is named."""
+    if options.time == RECORD:
+        at = None
+    elif options.time:
+        at = sample.field(options.time, "--time")
+        if at.unit is None:
+            raise WorkbookError(
+                f"Expected a time in {options.time!r}, but its values are neither ISO times nor "
+                "seconds, ms, µs or ns between 2000 and 2100."
+            )
+    else:
+        at = next(iter(sample.times), None)
+    key = sample.field(options.key, "--key") if options.key not in (None, RECORD) else None
+    return Choice(at, key, sample.field(options.id, "--id") if options.id else None)
+
+
+def _labs_registry() -> str | None:
+    from workbook.stack.client import status
+
+    return ((status() or {}).get("servers") or {}).get("registry")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,305 @@
+"""Shows the figures: as tables of a terminal, as an HTML file, as JSON. No value of a record."""
+
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from rich import box
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from workbook.explore.figures import SHARES, TIMED, TOLD_S, Figures, recommended
+from workbook.explore.plan import Plan
+from workbook.explore.rows import REASONS, Choice
+from workbook.explore.sample import Field, Sample
+
+BARS = " ▁▂▃▄▅▆▇█"
+WIDEST = 60
+"""Bars of a chart."""
+
+SETTINGS = {
+    "cleanup.policy": "cleaned up by", "retention.ms": "kept for",
+    "compression.type": "compression", "message.timestamp.type": "the records' timestamps",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Report:
+    """What is known of a topic. Times are in ms, shares between 0 and 1."""
+
+    plan: Plan
+    sample: Sample
+    choice: Choice
+    figures: Figures
+    window_ms: int
+    loss: float
+
+    @property
+    def advice(self) -> str:
+        """Return which delay to take, and what it costs, as a sentence."""
+        best = recommended(self.figures.watermarks, self.loss)
+        if best is None:
+            return (
+                f"No watermark up to 30 days loses at most {share(self.loss)} here: look at the "
+                "lateness within the partitions, or choose another --time."
+            )
+        delay = span(1000 * best["delay_s"])
+        others = ", ".join(
+            f"{share(best[way])} {words}"
+            for way, words in (
+                ("backlog", "of a backlog"),
+                ("clocks", "with a clock per partition"),
+            )
+        )
+        return (
+            f"A watermark of {delay} loses {share(best['live'])} of the records read as they "
+            f"arrived ({others}), and keeps at most {best['groups']:,} windows of a key open."
+        )
+
+    def to_json(self) -> str:
+        """Return all of it as JSON."""
+        best = recommended(self.figures.watermarks, self.loss)
+        known = {
+            "topic": self.plan.topic, "partitions": self.plan.partitions,
+            "ranges": {str(n): [*at] for n, at in self.plan.ranges.items()},
+            "settings": {name: self.plan.settings.get(name) for name in SETTINGS},
+            "format": self.sample.format, "formats": dict(self.sample.formats),
+            "fields": {f.name: dict(f.types) for f in self.sample.fields.values()},
+            "sampled": self.sample.records,
+            "time": _name(self.choice.time), "key": _name(self.choice.key),
+            "id": _name(self.choice.id), "window_ms": self.window_ms, "loss": self.loss,
+            "recommended_s": None if best is None else best["delay_s"], **asdict(self.figures),
+        }  # fmt: skip
+        return json.dumps(known, indent=1, ensure_ascii=False)
+
+    def html(self) -> str:
+        """Return it as a page without scripts."""
+        drawn = console(record=True, width=110, file=io.StringIO())
+        drawn.print(*self.parts())
+        return drawn.export_html(inline_styles=True)
+
+    def parts(self) -> list[Any]:
+        """Return the tables and sentences of the report, in order."""
+        made = [self._topic(), self._format(), self._times(), self._keys(), self._repeats()]
+        if self.figures.table is not None:
+            made.append(self._table())
+        return [*made, self._watermarks(), Padding(Text(self.advice, style="bold"), (1, 0))]
+
+    def _topic(self) -> Group:
+        figures, plan = self.figures, self.plan
+        records, places = figures.reasons["records"], figures.partitions
+        gaps, moved = plan.offsets - records, sum(each["bytes"] for each in places)
+        first, last = min(each["first"] for each in places), max(each["last"] for each in places)
+        null = figures.reasons[REASONS[1]]
+        headers = self.sample.headers.most_common(8)
+        rows = [
+            ("records", f"{records:,} of {plan.held:,} offsets; {gaps:,} offsets had none"),
+            ("arrived", f"{moment(first)} to {moment(last)} UTC"),
+            ("partitions", f"{plan.partitions:,}; {_busiest(figures)}"),
+            ("longest silence", _silence(figures)),
+            ("bytes", f"{moved:,}; a record {_quantiles(figures.sizes, size)}"),
+            ("without a key", self._share(figures.reasons["no key"])),
+            ("without a value", self._share(null)),
+            (
+                "headers in the sample",
+                ", ".join(f"{name} ({n:,})" for name, n in headers) or "none",
+            ),
+        ]
+        if minutes := figures.minutes:
+            told = f"{bars(minutes)} {min(minutes):,} to {max(minutes):,}"
+            rows.insert(5, ("records a minute", told))
+        for name, words in SETTINGS.items():
+            if value := plan.settings.get(name):
+                for_ever = name == "retention.ms" and value == "-1"
+                shown = span(int(value)) if name == "retention.ms" else value
+                rows.append((words, "ever" if for_ever else shown))
+        return _section(f"1 · What is in {plan.topic}", _pairs(rows))
+
+    def _format(self) -> Group:
+        sample, reasons = self.sample, self.figures.reasons
+        table = _columns("field", "there in", "types", "may be")
+        for field in sample.fields.values():
+            many = len(field.types) > 1
+            kinds = field.types.most_common()
+            unit = f"time ({field.unit})" if field in sample.times else ""
+            table.add_row(
+                plain(field.name),
+                share(field.there / max(sample.formats[sample.format], 1)),
+                ", ".join(f"{k} {share(n / field.there)}" if many else k for k, n in kinds),
+                ", ".join(filter(None, (unit, "key" if field in sample.keys else ""))),
+            )
+        notes = [
+            f"✗ {sample.formats[form]:,} of the sample: {form}; one is at partition {at[0]}, "
+            f"offset {at[1]}."
+            for form, at in sample.odd.items()
+        ]
+        counts = [f"{reasons[words]:,} {words}" for words in REASONS.values() if reasons[words]]
+        notes.append(
+            f"Of {reasons['records']:,} records {reasons['decoded']:,} were decoded"
+            + (f"; {', '.join(counts)}." if counts else ".")
+        )
+        title = f"2 · Format: {sample.format}, by a sample of {sample.records:,} records"
+        return _section(title, *([table] if sample.fields else []), *notes)
+
+    def _times(self) -> Group:
+        figures = self.figures
+        table = _columns("", "least", *(f"p{100 * q:g}" for q in SHARES), "most")
+        rows = {"delay": figures.delay, "lateness": figures.lateness}
+        for words, found in rows.items():
+            if found:
+                table.add_row(words, *(span(value) for value in found.values()))
+        told = [f"{self._share(n)} {words}" for words, n in figures.times.items() if words != TIMED]
+        notes = [
+            "delay: arrival − event time; lateness: newest event time so far in the partition "
+            "− event time.",
+            f"Of the records {', '.join(told)}.",
+            *_others("time", self.sample.times, self.choice.time),
+        ]
+        name = _name(self.choice.time) or "the record's timestamp"
+        return _section(f"3 · Event time: {name}", table, *notes)
+
+    def _keys(self) -> Group:
+        keys = self.figures.keys
+        shares = "  ".join(share(each) for each in keys["shares of the first ten"])
+        rows = [
+            ("different", f"{keys['different']:,} in {keys['of records']:,} records"),
+            ("shares of the first ten", shares or "–"),
+            ("in several partitions", f"{keys['in several partitions']:,} of them"),
+        ]
+        name = _name(self.choice.key) or "the record's key"
+        others = _others("key", self.sample.keys, self.choice.key)
+        return _section(f"4 · Keys: {name}", _pairs(rows), *others)
+
+    def _repeats(self) -> Group:
+        repeats, of = self.figures.repeats, _name(self.choice.id) or "values"
+        rows = [("repeated", f"{repeats['again']:,}, {self._share(repeats['again'])}")]
+        if repeats["apart"]:
+            rows.append(("apart", _quantiles(repeats["apart"], span)))
+        return _section(f"5 · Repeats: equal {of}", _pairs(rows))
+
+    def _table(self) -> Group:
+        found = self.figures.table or {}
+        rows = [
+            ("rows now", f"{found['rows now']:,} of {found['keys']:,} keys"),
+            ("changes per key", f"{found['changes per key'] or 0:.1f}"),
+        ]
+        return _section("The topic is compacted: it holds a table", _pairs(rows))
+
+    def _watermarks(self) -> Group:
+        table = _columns("delay", "live", "backlog", "clocks", "windows", "windows of a key")
+        best = recommended(self.figures.watermarks, self.loss)
+        for each in self.figures.watermarks:
+            if each["delay_s"] in TOLD_S or each is best:
+                lost = (share(each[way]) for way in ("live", "backlog", "clocks"))
+                kept = (f"{each[kind]:,}" for kind in ("windows", "groups"))
+                delay = "▶ " * (each is best) + span(1000 * each["delay_s"])
+                table.add_row(delay, *lost, *kept)
+        return _section(
+            f"6 · What a watermark costs, for windows of {span(self.window_ms)}",
+            table,
+            "Lost: live, read as it arrived, in micro-batches of a second; of a backlog, read in a "
+            "hundred micro-batches, with one clock as Spark has it; and with a clock per "
+            "partition. Then what is open at most, live.",
+        )
+
+    def _share(self, number: int) -> str:
+        return share(number / max(self.figures.reasons["records"], 1))
+
+
+def console(**how: Any) -> Console:
+    """Return a console that takes texts as they are: others choose the names of fields."""
+    return Console(markup=False, highlight=False, emoji=False, **how)
+
+
+def _section(title: str, *below: Any) -> Group:
+    lines = (plain(each) if isinstance(each, str) else each for each in below)
+    return Group("", Text(plain(title), style="bold"), *lines)
+
+
+def _pairs(rows: Sequence[tuple[str, str]]) -> Table:
+    table = Table(show_header=False, box=box.SIMPLE)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows:
+        table.add_row(name, plain(value))
+    return table
+
+
+def _columns(first: str, *names: str) -> Table:
+    table = Table(box=box.SIMPLE)
+    table.add_column(first, overflow="fold")
+    for name in names:
+        table.add_column(name, justify="left" if name in ("types", "may be") else "right")
+    return table
+
+
+def _others(option: str, found: Sequence[Field], chosen: Field | None) -> list[str]:
+    names = ", ".join(field.name for field in found if field is not chosen)
+    return [f"Other fields that look like a {option} (--{option}): {names}"] if names else []
+
+
+def _name(field: Field | None) -> str | None:
+    return None if field is None else field.name
+
+
+def _busiest(figures: Figures) -> str:
+    most = max(figures.partitions, key=lambda each: each["records"])
+    part = share(most["records"] / max(figures.reasons["records"], 1))
+    return f"the busiest, number {most['partition']}, has {part} of the records"
+
+
+def _silence(figures: Figures) -> str:
+    known = [each for each in figures.partitions if each["silence"] is not None]
+    if not known:
+        return "–"
+    most = max(known, key=lambda each: each["silence"])
+    return f"{span(most['silence'])}, of partition {most['partition']}"
+
+
+def _quantiles(found: Mapping[str, float], form: Callable[[float], str]) -> str:
+    return ", ".join(f"{name} {form(found[name])}" for name in ("p50", "p99", "most"))
+
+
+def share(part: float) -> str:
+    """Format a share: ``0``, ``0.0012 %``, ``12 %``."""
+    return f"{100 * part:.2g} %" if part and part < 0.1 else f"{100 * part:.0f} %" if part else "0"
+
+
+def span(ms: float) -> str:
+    """Format a time span in its largest unit: ``250 ms``, ``1.5 s``, ``2 min``, ``4 d``."""
+    sign, ms = ("−" if ms < 0 else ""), abs(ms)
+    for unit, size_ in (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000)):
+        if ms >= size_:
+            return f"{sign}{ms / size_:.3g} {unit}"
+    return f"{sign}{ms:.3g} ms"
+
+
+def size(number: float) -> str:
+    """Format a number of bytes."""
+    return f"{number:,.0f}"
+
+
+def moment(ms: int) -> str:
+    """Format a time as date and time of day."""
+    try:
+        return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError):
+        return f"{ms} ms"
+
+
+def bars(counts: Sequence[int]) -> str:
+    """Draw counts as bars, of more than ``WIDEST`` the sum of some each."""
+    step = -(-len(counts) // WIDEST)
+    sums = [sum(counts[at : at + step]) for at in range(0, len(counts), step)]
+    most = max(sums)
+    return "".join(BARS[-(-8 * each // most)] for each in sums)
+
+
+def plain(text: str) -> str:
+    """Replace what would steer a terminal: others choose the names of fields and headers."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

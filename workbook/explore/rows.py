@@ -1,0 +1,155 @@
+"""Reads the records by Spark, once, and keeps of each what the figures need: no value, no key.
+
+A row: partition, offset, arrival (ms, the record's timestamp), size (bytes of key and value), why
+(below), time (ms, of the event), key, same (hashes; null where there is none).
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.avro.functions import from_avro
+
+from workbook.explore.plan import Plan
+from workbook.explore.sample import AVRO, JSON, Field, Sample
+from workbook.explore.sql import read_by, text_of, time_of
+from workbook.kafka.broker import Broker
+
+READ, EMPTY, UNREADABLE, TIMELESS, AHEAD = range(5)
+"""Why a record counts, or doesn't."""
+
+REASONS = {
+    EMPTY: "no value",
+    UNREADABLE: "another format than most",
+    TIMELESS: "no time that can be read",
+    AHEAD: "more than five minutes ahead of its arrival",
+}
+MAX_AHEAD_MS = 300_000
+YEARS = (-62_135_596_800_000, 253_402_300_799_999)
+"""The years 1 to 9999, in ms: Spark can't compute with every number."""
+
+SLICE, SLICE_S = 1_000_000, 2.0
+"""Records of one read, and, where bytes per second are bounded, its seconds."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The fields that are the event time, the key and the identity.
+
+    Without one it's the record's timestamp, the record's key, and the whole value.
+    """
+
+    time: Field | None = None
+    key: Field | None = None
+    id: Field | None = None
+
+
+def read(
+    spark: SparkSession,
+    broker: Broker,
+    plan: Plan,
+    sample: Sample,
+    choice: Choice,
+    folder: Path,
+    at_most: float | None,
+    say: Callable[[int, int], None],
+) -> DataFrame:
+    """Read what is planned into rows of a folder; ``say`` gets the offsets read, and of how many.
+
+    ``at_most`` bounds the bytes per second, by the sample's mean.
+    """
+    size = max(sample.mean_bytes, 1.0)
+    step = SLICE if at_most is None else max(int(at_most * SLICE_S / size), 1)
+    began, done = time.monotonic(), 0
+    for ranges in _slices(plan.ranges, step):
+        raw = _raw(spark, broker, plan.topic, ranges)
+        rows(raw, sample, choice).write.mode("append").parquet(str(folder / "rows"))
+        done += sum(end - begin for begin, end in ranges.values())
+        say(done, plan.offsets)
+        if at_most is not None:
+            time.sleep(max(began + done * size / at_most - time.monotonic(), 0))
+    return spark.read.parquet(str(folder / "rows"))
+
+
+def rows(raw: DataFrame, sample: Sample, choice: Choice) -> DataFrame:
+    """Turn the columns of Spark's Kafka source into rows, see above."""
+    if sample.format == JSON:
+        raw = raw.withColumn("json", F.expr("try_parse_json(string(value))"))
+        raw = raw.withColumn("read", F.col("json").isNotNull())
+    elif sample.format == AVRO:
+        raw = _with_avro(raw, sample.schemas)
+    else:
+        raw = raw.withColumn("read", F.lit(True))
+    arrival = F.unix_millis("timestamp")
+    at = F.expr(time_of(sample, choice.time)) if choice.time else arrival
+    key = F.expr(text_of(sample, choice.key)) if choice.key else F.col("key")
+    same = F.expr(text_of(sample, choice.id)) if choice.id else F.col("value")
+    why = (
+        F.when(F.col("value").isNull(), EMPTY)
+        .when(~F.col("read"), UNREADABLE)
+        .when(F.col("time").isNull() | ~F.col("time").between(*YEARS), TIMELESS)
+        .when(F.col("time") > F.col("arrival") + MAX_AHEAD_MS, AHEAD)
+        .otherwise(READ)
+    )
+    return (
+        raw.withColumn("arrival", arrival)
+        .withColumn("time", at)
+        .select(
+            "partition", "offset", "arrival", "time",
+            (F.coalesce(F.length("key"), F.lit(0)) + F.coalesce(F.length("value"), F.lit(0)))
+            .alias("size"),
+            why.cast("tinyint").alias("why"),
+            F.col("key").isNull().alias("keyless"),
+            F.when(key.isNotNull(), F.xxhash64(key)).alias("key"),
+            F.when(same.isNotNull(), F.xxhash64(same)).alias("same"),
+        )
+    )  # fmt: skip
+
+
+def _slices(ranges: Mapping[int, tuple[int, int]], step: int) -> list[dict[int, tuple[int, int]]]:
+    """Cut ranges into reads of about ``step`` offsets, each of all partitions."""
+    total = sum(end - begin for begin, end in ranges.values())
+    parts = max(-(-total // step), 1)
+    found = []
+    for part in range(parts):
+        cut = {
+            number: (
+                begin + (end - begin) * part // parts,
+                begin + (end - begin) * (part + 1) // parts,
+            )
+            for number, (begin, end) in ranges.items()
+        }
+        found.append({number: (begin, end) for number, (begin, end) in cut.items() if end > begin})
+    return [each for each in found if each]
+
+
+def _raw(
+    spark: SparkSession, broker: Broker, topic: str, ranges: Mapping[int, tuple[int, int]]
+) -> DataFrame:
+    begins, ends = ({str(n): at[side] for n, at in ranges.items()} for side in (0, 1))
+    options = {
+        **broker.spark_options(),
+        "assign": json.dumps({topic: [*ranges]}),
+        "startingOffsets": json.dumps({topic: begins}),
+        "endingOffsets": json.dumps({topic: ends}),
+        "failOnDataLoss": "false",  # what expires meanwhile is counted as a gap
+        "kafka.isolation.level": "read_committed",
+        "kafka.max.partition.fetch.bytes": str(8 << 20),
+        "kafka.max.poll.records": "5000",
+        "minPartitions": str(spark.sparkContext.defaultParallelism),
+        "includeHeaders": "false",
+    }
+    return spark.read.format("kafka").options(**options).load()
+
+
+def _with_avro(raw: DataFrame, schemas: Mapping[int, str]) -> DataFrame:
+    """Add a column per schema, null where a value names another one, or can't be read by it."""
+    number = F.conv(F.hex(F.substring("value", 2, 4)), 16, 10).cast("bigint")
+    for known, text in schemas.items():
+        body = F.when(number == known, F.expr("substring(value, 6)"))
+        raw = raw.withColumn(f"avro{known}", from_avro(body, text, {"mode": "PERMISSIVE"}))
+    return raw.withColumn("read", F.expr(" OR ".join(read_by(*each) for each in schemas.items())))

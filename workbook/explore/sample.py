@@ -1,0 +1,271 @@
+"""Looks at some records of each partition: their formats, and the fields in them."""
+
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from difflib import get_close_matches
+from typing import Any
+
+import fastavro
+from confluent_kafka import Message
+
+from workbook.errors import WorkbookError
+from workbook.explore.plan import COMMITTED, Plan
+from workbook.kafka import registry
+from workbook.kafka.readers import records
+
+MOST_RECORDS, MOST_PLACES, MOST_FIELDS = 2_000, 40, 200
+"""Records that are looked at, places of the topic from which they come, fields that are told."""
+
+DEEPEST = 5
+"""Levels of fields within fields."""
+
+UNITS = {"s": 1, "ms": 1_000, "µs": 1_000_000, "ns": 1_000_000_000}
+"""How many of a unit a second has."""
+
+SINCE, UNTIL = 946_684_800, 4_102_444_800
+"""The seconds of 2000 and of 2100: a number between them may be a time."""
+
+ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?$")
+LIKE_A_TIME = re.compile(r"time|date|stamp|(^|[_.a-z])(at|ts|when|created|updated|occurred)$", re.I)
+LIKE_A_KEY = re.compile(r"id$|key$|user|customer|session|account|device|number$|^name$", re.I)
+
+JSON, AVRO, TEXT, BYTES, EMPTY = "JSON", "Avro", "text", "bytes", "no value"
+NAMED = {"PROTOBUF": "Protobuf", "JSON": "JSON Schema"}
+"""What a registry calls the formats that are recognised, and not decoded."""
+
+
+@dataclass
+class Field:
+    """A field of the sample: how often it's there, of which types, and some of its values."""
+
+    path: tuple[str, ...]
+    types: Counter[str] = field(default_factory=Counter)
+    values: list[Any] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Return its name, dotted where it's within another field."""
+        return ".".join(self.path)
+
+    @property
+    def there(self) -> int:
+        """Return in how many records it is."""
+        return self.types.total()
+
+    @property
+    def unit(self) -> str | None:
+        """Return what nine of ten values are as times: a unit, ``ISO``; None if they're none."""
+        forms = Counter(_unit(value) for value in self.values)
+        unit, number = forms.most_common(1)[0] if forms else (None, 0)
+        return unit if number >= 0.9 * len(self.values) else None
+
+
+def _unit(value: Any) -> str | None:
+    if isinstance(value, datetime) or (isinstance(value, str) and ISO.match(value)):
+        return "ISO"
+    if type(value) in (int, float):
+        for unit, per_second in UNITS.items():
+            if SINCE <= value / per_second < UNTIL:
+                return unit
+    return None
+
+
+@dataclass
+class Sample:
+    """What some records of a topic are like.
+
+    ``formats`` counts them, ``odd`` has a place (partition, offset) of each format that most don't
+    have. ``schemas`` are those of Avro by their id.
+    """
+
+    records: int
+    formats: Counter[str]
+    odd: dict[str, tuple[int, int]]
+    fields: dict[str, Field]
+    schemas: dict[int, str]
+    mean_bytes: float
+    null_keys: int
+    headers: Counter[str]
+
+    @property
+    def format(self) -> str:
+        """Return the format of most records that have a value."""
+        valued = Counter({name: n for name, n in self.formats.items() if name != EMPTY})
+        return valued.most_common(1)[0][0] if valued else EMPTY
+
+    @property
+    def times(self) -> list[Field]:
+        """Return the fields that look like the event time, the likeliest first."""
+        found = [each for each in self.fields.values() if each.unit]
+        most = max((each.there for each in found), default=0)
+        likely = [each for each in found if each.there >= 0.5 * most]
+        return sorted(likely, key=lambda each: not LIKE_A_TIME.search(each.name))
+
+    @property
+    def keys(self) -> list[Field]:
+        """Return the fields that look like a key: short values of which some are repeated."""
+        times, found = {each.name for each in self.times}, []
+        for each in self.fields.values():
+            short = all(type(v) in (int, str) and len(str(v)) <= 64 for v in each.values)
+            again = len(set(map(str, each.values))) < 0.9 * len(each.values) if short else False
+            likely = again or LIKE_A_KEY.search(each.name)
+            if short and likely and each.values and each.name not in times:
+                found.append(each)
+        return sorted(found, key=lambda each: not LIKE_A_KEY.search(each.name))
+
+    def field(self, name: str, option: str) -> Field:
+        """Return the field that an option names; raise ``WorkbookError`` where there's none."""
+        if name in self.fields:
+            return self.fields[name]
+        near = get_close_matches(name, self.fields, 3, 0.6) or [*self.fields][:8]
+        known = f"It has {', '.join(near)}." if near else "Its records have no fields."
+        raise WorkbookError(
+            f"Expected a field of the topic for {option}, but no record of the sample has "
+            f"{name!r}. {known}"
+        )
+
+
+def look(config: Mapping[str, Any], plan: Plan, url: str | None) -> Sample:
+    """Read some records of each partition, from several places, and say what they're like.
+
+    ``url`` is the schema registry's, None without one. Raises ``RegistryUnreachable`` where it's
+    needed and doesn't answer.
+    """
+    found: list[Message] = []
+    for ranges in _places(plan):
+        found += records({**config, **COMMITTED}, plan.topic, ranges)
+    if not found:
+        raise WorkbookError(
+            f"Expected records in {plan.topic!r}, but there is none at the offsets that were "
+            "looked at: they've expired, or were compacted away. Ask for other ones by --last."
+        )
+    schemas = _Schemas(url)
+    sample = Sample(len(found), Counter(), {}, {}, schemas.avro, 0.0, 0, Counter())
+    places: dict[str, tuple[int, int]] = {}
+    for message in found:
+        value = message.value()
+        form, content = _read(value, schemas)
+        sample.formats[form] += 1
+        places.setdefault(form, (message.partition() or 0, message.offset() or 0))
+        sample.mean_bytes += (len(value or b"") + len(message.key() or b"")) / len(found)
+        sample.null_keys += message.key() is None
+        sample.headers.update({str(name) for name, _ in list(message.headers() or [])})
+        for path, one in _fields(content):
+            name = ".".join(path)
+            if name in sample.fields or len(sample.fields) < MOST_FIELDS:
+                known = sample.fields.setdefault(name, Field(path))
+                known.types[_type(one)] += 1
+                if one is not None and not isinstance(one, (dict, list)):
+                    known.values.append(one)
+    sample.odd = {form: at for form, at in places.items() if form not in (sample.format, EMPTY)}
+    return sample
+
+
+def _places(plan: Plan) -> Iterator[dict[int, tuple[int, int]]]:
+    """Yield ranges at the begin, in the middle and at the end of what is read."""
+    step = -(-len(plan.ranges) // MOST_PLACES)
+    chosen = sorted(plan.ranges)[::step]
+    each = max(MOST_RECORDS // (3 * len(chosen)), 1)
+    if all(end - begin <= 3 * each for begin, end in plan.ranges.values()) and step == 1:
+        yield dict(plan.ranges)
+        return
+    for part in (0.0, 0.5, 1.0):
+        ranges = {}
+        for number in chosen:
+            begin, end = plan.ranges[number]
+            first = begin + int((end - begin - each) * part) if end - begin > each else begin
+            ranges[number] = (first, min(first + each, end))
+        yield ranges
+
+
+class _Schemas:
+    """The registry's schemas, asked for once each."""
+
+    def __init__(self, url: str | None) -> None:
+        self._url, self._others = url, dict[int, str]()
+        self.avro: dict[int, str] = {}
+        self._parsed: dict[int, Any] = {}
+
+    def decode(self, value: bytes) -> tuple[str, Any]:
+        """Return the format of a value that begins with a schema's id, and its content."""
+        number = int.from_bytes(value[1:5], "big")
+        if number not in self.avro and number not in self._others:
+            kind, text = self._ask(number)
+            if kind == "AVRO":
+                self.avro[number] = text
+                self._parsed[number] = fastavro.parse_schema(json.loads(text))
+            else:
+                self._others[number] = kind
+        if number in self._others:
+            return self._others[number], None
+        try:
+            read: Any = fastavro.schemaless_reader(
+                io.BytesIO(value[5:]), self._parsed[number], None
+            )
+        except Exception:  # fastavro raises whatever it stumbles over
+            return f"{AVRO} that can't be read", None
+        return AVRO, read
+
+    def _ask(self, number: int) -> tuple[str, str]:
+        if self._url is None:
+            return "bytes with a schema's id (set SCHEMA_REGISTRY_URL)", ""
+        found = registry.by_id(self._url, number)
+        if found is None:
+            return "bytes with an id that the registry doesn't know", ""
+        kind, text = found
+        return (kind if kind == "AVRO" else f"{NAMED.get(kind, kind)}, not decoded"), text
+
+
+def _read(value: bytes | None, schemas: _Schemas) -> tuple[str, Any]:
+    """Return a value's format, and its content where that has fields."""
+    if value is None:
+        return EMPTY, None
+    if value[:1] == b"\0" and len(value) > 5:
+        return schemas.decode(value)
+    with suppress(ValueError, RecursionError):
+        content = json.loads(value)
+        if isinstance(content, dict):
+            return JSON, content
+    with suppress(UnicodeDecodeError):
+        text = value.decode()
+        if all(c.isprintable() or c in "\t\r\n" for c in text):
+            return TEXT, None
+    return BYTES, None
+
+
+def _fields(content: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield the fields of a record and those within them, each with its path."""
+    if not isinstance(content, dict):
+        return
+    for name, value in content.items():
+        path = (*above, str(name))
+        yield path, value
+        if len(path) < DEEPEST:
+            yield from _fields(value, path)
+
+
+def _type(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case float():
+            return "number"
+        case datetime():
+            return "time"
+        case str():
+            return "text"
+        case dict():
+            return "object"
+        case list():
+            return "list"
+    return type(value).__name__
