@@ -5,14 +5,18 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
 from workbook.cli.console import end_like_ctrl_c, waiting_for
-from workbook.errors import WorkbookError
+from workbook.errors import SparkFailed, WorkbookError
 from workbook.explore.figures import measure
 from workbook.explore.plan import plan
 from workbook.explore.program import program
 from workbook.explore.report import Report, console, size
 from workbook.explore.rows import Choice, read
 from workbook.explore.sample import Sample, look
+from workbook.spark.failures import cause
 from workbook.spark.session import spark_session, stop_spark
 from workbook.stack.addresses import kafka, named
 from workbook.stack.client import scratch_dir
@@ -51,6 +55,11 @@ def explore(options: Namespace) -> None:
         )  # fmt: skip
         _say("Counting ...")
         figures = measure(rows, wanted, options.window)
+    except (PySparkException, Py4JError) as error:
+        raise SparkFailed(
+            f"Spark could not read {options.topic!r}: {cause(str(error))}. Nothing was changed. "
+            "Read less by --last or --records."
+        ) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         stop_spark(spark)

@@ -1,12 +1,12 @@
 """Turns rows into the figures of a report, by Spark; they are small."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.explore.plan import Plan
@@ -181,34 +181,32 @@ def _table(rows: DataFrame) -> dict[str, Any]:
 
 def _watermarks(timed: DataFrame, plan: Plan, window_ms: int) -> list[dict[str, Any]]:
     """Return for each delay (s) what it drops, read in three ways, and what is open at most."""
-    first = F.create_map(*_literals((n, begin) for n, (begin, _) in plan.ranges.items()))
-    size = F.create_map(*_literals((n, end - begin) for n, (begin, end) in plan.ranges.items()))
-    place = F.col("partition").cast("bigint")
+    ranges = [(number, begin, end - begin) for number, (begin, end) in plan.ranges.items()]
+    known = timed.sparkSession.createDataFrame(ranges, "partition INT, first LONG, length LONG")
     second = F.floor(F.col("arrival") / 1000)
-    share = F.floor((F.col("offset") - first[place]) * BACKLOG / size[place])
+    share = F.floor((F.col("offset") - F.col("first")) * BACKLOG / F.col("length"))
     start = F.floor(F.col("time") / window_ms) * window_ms
-    timed = timed.select("partition", "time", "key", start.alias("start"),
-                         second.alias("second"), share.alias("share"))  # fmt: skip
+    placed = timed.join(F.broadcast(known), "partition")
+    named = {"start": start, "second": second, "share": share}
+    timed = placed.withColumns(named).select("partition", "time", "key", *named)
     ways = {
         "live": (["second"], []), "backlog": (["share"], []), "clocks": (["share"], ["partition"])
     }  # fmt: skip
     delays = sorted({*TOLD_S, *ALSO_S})
     total, lost = timed.count(), {}
+    if not total:
+        return []
     for name, (batch, apart) in ways.items():
         lost[name] = _dropped(timed, batch, apart, window_ms, [1000 * s for s in delays])
     windows = _open(timed, window_ms, [1000 * s for s in delays])
     return [
         {
             "delay_s": delay,
-            **{name: (counts[at] / total if total else 0.0) for name, counts in lost.items()},
+            **{name: counts[at] / total for name, counts in lost.items()},
             "windows": windows[at][0], "groups": windows[at][1],
         }
         for at, delay in enumerate(delays)
     ]  # fmt: skip
-
-
-def _literals(pairs: Iterable[tuple[int, int]]) -> list[Column]:
-    return [F.lit(number).cast("bigint") for pair in pairs for number in pair]
 
 
 def _clocks(timed: DataFrame, batch: Sequence[str], apart: Sequence[str]) -> DataFrame:

@@ -3,6 +3,7 @@
 import json
 from textwrap import fill, indent
 
+from workbook.errors import WorkbookError
 from workbook.explore.figures import recommended
 from workbook.explore.report import Report, plain, share, span
 from workbook.explore.sample import AVRO, JSON
@@ -141,7 +142,10 @@ def program(report: Report, file: str = "my_pipeline.py") -> str:
     Its delay is the report's, its dead letters are the records that the report couldn't decode.
     """
     sample, choice = report.sample, report.choice
-    best = recommended(report.figures.watermarks, report.loss) or report.figures.watermarks[-1]
+    told = report.figures.watermarks
+    if not told:
+        raise WorkbookError(f"No program was written. {report.advice}")
+    best = recommended(told, report.loss) or told[-1]
     packages = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.1"
     imports, decode, unreadable = "", OF_TEXT, "-"
     if sample.format == JSON:

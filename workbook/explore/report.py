@@ -43,6 +43,8 @@ class Report:
     def advice(self) -> str:
         """Return which delay to take, and what it costs, as a sentence."""
         best = recommended(self.figures.watermarks, self.loss)
+        if not self.figures.watermarks:
+            return "No record has a time that can be read: name another field by --time."
         if best is None:
             return (
                 f"No watermark up to 30 days loses at most {share(self.loss)} here: look at the "

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.avro.functions import from_avro
 
+from workbook.errors import WorkbookError
 from workbook.explore.plan import Plan
 from workbook.explore.sample import AVRO, JSON, Field, Sample
 from workbook.explore.sql import read_by, text_of, time_of
@@ -60,7 +61,8 @@ def read(
 ) -> DataFrame:
     """Read what is planned into rows of a folder; ``say`` gets the offsets read, and of how many.
 
-    ``at_most`` bounds the bytes per second, by the sample's mean.
+    ``at_most`` bounds the bytes per second, by the sample's mean. Raises ``WorkbookError`` if no
+    record is left.
     """
     size = max(sample.mean_bytes, 1.0)
     step = SLICE if at_most is None else max(int(at_most * SLICE_S / size), 1)
@@ -72,7 +74,10 @@ def read(
         say(done, plan.offsets)
         if at_most is not None:
             time.sleep(max(began + done * size / at_most - time.monotonic(), 0))
-    return spark.read.parquet(str(folder / "rows"))
+    found = spark.read.parquet(str(folder / "rows"))
+    if not found.head(1):
+        raise WorkbookError(f"All records of {plan.topic!r} that were to be read have expired.")
+    return found
 
 
 def rows(raw: DataFrame, sample: Sample, choice: Choice) -> DataFrame:
