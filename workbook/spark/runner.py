@@ -16,7 +16,7 @@ import pyarrow as pa
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+from pyspark.sql.streaming import StreamingQuery
 
 from workbook.errors import BrokerUnreachable, QueryEnded
 from workbook.spark import checkpoints, cluster
@@ -133,7 +133,7 @@ def start_query(
             each.resume(*checkpoints.place(checkpoint))
         stream = frame.writeStream.outputMode("update").foreachBatch(write)
         with in_rocksdb(frame.sparkSession):
-            return _start(stream, checkpoint, **trigger)
+            return stream.trigger(**trigger).start(checkpointLocation=str(checkpoint / "0"))
 
     return _running(rows, begin, checkpoint, Progress(*sinks, rejected=rejected), again)
 
@@ -203,13 +203,9 @@ def start_copy(
             stream = stream.format("parquet").outputMode("append").partitionBy(by)
         else:
             stream = stream.format("kafka").outputMode("update")
-        return _start(stream, checkpoint, **trigger)
+        return stream.trigger(**trigger).start(checkpointLocation=str(checkpoint / "0"))
 
     return _running(rows, begin, checkpoint, Progress(), again)
-
-
-def _start(stream: DataStreamWriter, checkpoint: Path, **trigger: Any) -> StreamingQuery:
-    return stream.trigger(**trigger).start(checkpointLocation=str(checkpoint / "0"))
 
 
 def _running(

@@ -5,13 +5,13 @@ Named by ``spark.python.daemon.module``. What is imported here may be forked: it
 and starts no thread but one of jemalloc's, which starts again in a fork. So Polars is not among
 them: it has a thread of its own from the beginning.
 
-Each worker collects garbage after each task. What was imported here is frozen, or every task would
-cost 40 ms more of CPU, to look through a hundred thousand objects that stay.
+Each worker collects garbage after each task. What was imported is frozen, or every task would cost
+40 ms more of CPU, to look through a hundred thousand objects that stay.
 """
 
 import gc
-import importlib
 import os
+import sys
 from contextlib import suppress
 from typing import Any
 
@@ -32,16 +32,21 @@ __all__ = ["confluent_kafka", "msgspec", "pandas", "pyarrow", "pyspark"]
 
 def work(*streams: Any) -> None:
     """Work as PySpark's worker does, in the folder of the process that works with Spark now."""
-    with suppress(OSError):  # nobody has taken it yet, or that folder is gone
+    known = len(sys.modules)
+    with suppress(OSError, KeyError):  # nobody takes it, or has yet, or that folder is gone
         os.chdir(os.environ[TAKEN_FROM])
-    importlib.invalidate_caches()  # when the imports above looked there, the folder wasn't known
+        # Another folder than when somebody last looked there. To forget all takes longer than work.
+        sys.path_importer_cache.pop(os.environ[TAKEN_FROM], None)
     working(*streams)
+    if len(sys.modules) > known:
+        gc.collect()
+        gc.freeze()
 
 
 working = pyspark.worker.main
 
 if __name__ == "__main__":
-    if TAKEN_FROM in os.environ:
-        pyspark.worker.main = work
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # each core has a task
+    pyspark.worker.main = work
     gc.freeze()
     manager()
