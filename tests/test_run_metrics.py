@@ -7,13 +7,11 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
-import psutil
 import pytest
 from brokers import produce
-from labs import end, read_until, until, workbook
+from labs import OwnLab, end, read_until, until, workbook
 
 from workbook.cli.main import main
 from workbook.cli.results import LINES
@@ -34,13 +32,9 @@ def without_waits(text: str) -> list[str]:
 
 def sparks() -> set[int]:
     """The processes of Spark's Java in this lab, those that only begin among them."""
-    found = set()
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            ours = process.environ().get("WORKBOOK_LAB") == os.environ["WORKBOOK_LAB"]
-            if ours and "org.apache.spark" in " ".join(process.cmdline()):
-                found.add(process.pid)
-    return found
+    lab = OwnLab()
+    lab.name = os.environ["WORKBOOK_LAB"]
+    return {process.pid for process in lab.servers("org.apache.spark")}
 
 
 def test_sigterm_while_spark_starts_is_a_clean_end_too(topic: MakeTopic) -> None:
