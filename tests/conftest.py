@@ -17,11 +17,13 @@ for name in (
 ):
     os.environ.pop(name, None)
 
-# Of two test processes one may stop its registry while the other starts one: neither gets 8081.
-_registrys_usual_port = socket.socket()
-with suppress(OSError):  # somebody has it already
-    _registrys_usual_port.bind(("127.0.0.1", 8081))
-    _registrys_usual_port.listen()
+# Of two test processes one may stop a server while the other starts one: neither gets the port that
+# the registry or PostgreSQL usually has.
+_usual = [socket.socket(), socket.socket()]
+for taken, port in zip(_usual, (8081, 5432), strict=True):
+    with suppress(OSError):  # somebody has it already
+        taken.bind(("127.0.0.1", port))
+        taken.listen()
 
 import psycopg
 from labs import OwnLab, own_lab

@@ -12,7 +12,7 @@ from workbook.systems import SYSTEMS
 PACKAGE = Path(__file__).parents[1] / "workbook"
 ROOMS = tuple(f"workbook.{room}." for room in ("streams.events", "sources", "tables", "pipelines"))
 ACCEPTED: dict[str, tuple[int, str]] = {
-    "page_views": (2, "67c4e153e407"),
+    "page_views": (2, "06a886a24903"),
     "event_time_merge": (2, "d849bda17e9c"),
     "share_holders": (3, "b737ac9931ee"),
     "active_groups": (3, "744f760ff52e"),

@@ -7,7 +7,7 @@ from typing import ClassVar
 _UNITS = {
     **{"ms": 1, "millisecond": 1, "s": 1000, "second": 1000},
     **{"minute": 60_000, "hour": 3_600_000, "day": 86_400_000},
-    **{"m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000},
+    **{"min": 60_000, "h": 3_600_000, "d": 86_400_000},
 }
 """Of a time, in ms; in the plural too."""
 

@@ -1,6 +1,7 @@
 """The options that every system has; a wrong text is refused before anything is started."""
 
 import os
+import re
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -85,9 +86,9 @@ def span(text: str, least: int = 0) -> str:
 
 
 def ms(text: str) -> int:
-    """Read a time of at least a millisecond, in ms; 0 isn't one."""
+    """Read a time of at least a millisecond, in ms; ``1m`` is a minute."""
     try:
-        return milliseconds("this option", text)
+        return milliseconds("this option", re.sub(r"(?<=\d)m$", "min", text))
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from None
 
