@@ -55,6 +55,9 @@ BARE = {
     "45_groups_of_viewers": (
         'read.format("kafka")', "F.broadcast", "theta_a_not_b", "theta_intersection",
     ),
+    "60_your_own_stream": (
+        'read.format("kafka")', "import Window", "withWatermark", "numRowsDroppedByWatermark",
+    ),
     "mob_ninety_minutes": ("auto.offset.reset", "commit(message=", ".committed(", "error()"),
 }  # fmt: skip
 """Words of Kafka's client and Spark that stand in a chapter's own cells; else ``ANYWHERE``."""

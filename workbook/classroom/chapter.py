@@ -302,16 +302,18 @@ class Chapter:
         self._spark = spark_session(brief=True)
         return self._spark
 
-    def program(self, log: str, *words: str) -> subprocess.Popen[bytes]:
+    def program(self, log: str, *words: str, **variables: str) -> subprocess.Popen[bytes]:
         """Run ``python -m workbook WORDS`` in a process of its own, which writes to ``log``.
 
         It ends by kill -9, with all that it has started: by ``close``, when a second program writes
-        the same file, or when this process ends. Its Spark gets 1 GB of memory.
+        the same file, or when this process ends. Its Spark gets 1 GB of memory, and the program
+        further ``variables`` of the environment.
         """
         if log in self._programs:
             _end(self._programs[log])
         command = [sys.executable, "-m", "workbook", *words]
-        started = spawn(command, Path(log), env={**os.environ, "SPARK_DRIVER_MEMORY": "1g"})
+        env = {**os.environ, "SPARK_DRIVER_MEMORY": "1g", **variables}
+        started = spawn(command, Path(log), env=env)
         self._open.callback(_end, started)
         self._programs[log] = started
         return started
