@@ -10,7 +10,7 @@ count = draw.query("readings per minute", state="window")
 
 paths = (
     (draw.producer("producer"), draw.topic("ten"), count),
-    (draw.producer("the day of a fleet"), fleet, draw.query("lateness"), draw.sink("percentiles", "table")),
+    (draw.producer("phones"), fleet, draw.query("batch"), draw.sink("lateness", "table")),
     (fleet, draw.query("explore"), draw.sink("a report", "picture")),
 )
 
