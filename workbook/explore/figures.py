@@ -49,7 +49,7 @@ def measure(rows: DataFrame, plan: Plan, window_ms: int) -> Figures:
 
     A watermark is told for one that reads records as they arrive, in micro-batches of a second
     ("live"), and for one that reads them all in a hundred micro-batches, with one clock as Spark
-    has it ("backlog") or one per partition ("clocks"). As in Spark, a micro-batch drops a record
+    has it ("backlog") or one per partition ("clocks"). A micro-batch drops a record
     whose window has ended before the newest event time of the micro-batches before, less the delay.
     """
     timed = rows.where(F.col("why") == READ)
