@@ -15,19 +15,22 @@ from labs import workbook
 
 from workbook.cli.explore import choose
 from workbook.cli.main import main
-from workbook.explore.figures import BACKLOG, measure
-from workbook.explore.plan import plan
+from workbook.explore.figures import BACKLOG, Figures, measure
+from workbook.explore.plan import Plan, plan
 from workbook.explore.program import program
 from workbook.explore.report import Report, console
-from workbook.explore.rows import read, rows
+from workbook.explore.rows import Choice, _with_avro, read, rows
 from workbook.explore.sample import Field, Sample, look
-from workbook.explore.sql import text_of
+from workbook.explore.sql import read_by, text_of
 from workbook.kafka.readers import read_all
 
 START, WINDOW = 1_790_000_000_000, 60_000
 SECRET = "Grace Hopper"
 ODD = {
-    "another format than most": [b"not JSON", b"\xff\x00", b'{"at": 1'],
+    "another format than most": [
+        *(b"not JSON", b"\xff\x00", b'{"at": 1', b"12 apples", b"[1]", b"null"),
+        *(b'{"at": 1} x', b'{"at": 1, "n": NaN}'),
+    ],
     "no time that can be read": [
         b'{"id": 7}',
         b'{"at": "soon"}',
@@ -210,6 +213,30 @@ def test_a_program_counts_all_that_the_report_has_decoded(
     assert len(read_all(config, letters.name)) == sum(reasons[why] for why in ODD)
 
 
+def test_a_foreign_topic_whose_timestamps_are_its_event_times(
+    spark: Any, broker: Any, topic: Any, tmp_path: Path
+) -> None:
+    made, (at, key) = topic("foreign", 3), ("o'clock\\", 'say """who')
+    producer = Producer(broker.client_config())
+    for number in range(900):
+        time = START + 1_000 * number - 600_000 * (number % 10 == 9)
+        value = json.dumps({at: 1_000 * time, key: number % 3, "name": SECRET, "id": 10**18})
+        place = 0 if number < 800 else 1 + number % 2
+        producer.produce(made.name, value, None, place, timestamp=time)
+    producer.flush()
+    report = explored(spark, broker, made.name, tmp_path, time=at, key=key)
+    assert report.sample.records == 3 * 222 + 100  # of the small partitions none is seen twice
+    assert report.figures.watermarks[0]["live"] == 0.1  # by the order in which they were appended
+    program_of: dict[str, Any] = {"__name__": "program"}
+    exec(compile(program(report), "my_pipeline.py", "exec"), program_of)
+    raw = spark.read.format("kafka").options(**broker.spark_options(), subscribe=made.name).load()
+    found = program_of["decoded"](raw).groupBy("reason", "key").count().orderBy("key").collect()
+    assert [tuple(row) for row in found] == [(None, number, 300) for number in "012"]
+    report.sample.fields.pop(at)
+    assert [each.name for each in report.sample.times] == ["id"]  # it's like nanoseconds
+    assert choose(report.sample, options()).time is None
+
+
 def test_it_only_reads(broker: Any, dirty: str, tmp_path: Path) -> None:
     def state() -> tuple[Any, ...]:
         admin = broker._admin()
@@ -243,7 +270,8 @@ def test_what_cannot_be_explored_is_a_clear_error(
             "att",
         ): "no record of the sample has 'att'. It has at",
         (dirty, "--last", "36500d", "--time", "name"): "Expected a time in 'name'",
-        (dirty, "--last", "36500d", "--html", "/no/such/folder/x"): "Expected a folder",
+        (dirty, "--last", "36500d", "--html", "/no/such/folder/x"): "Expected a file that can",
+        (dirty, "--json", "/tmp"): "Expected a file that can be written",
     }.items():
         assert main(["explore", *words]) == 1
         assert told in " ".join(capsys.readouterr().err.split()), words
@@ -254,15 +282,15 @@ def test_avro_of_unions_maps_and_logical_types(spark: Any) -> None:
 
     import fastavro
 
-    schema = {"type": "record", "name": "Order", "fields": [
+    schema = {"type": "record", "name": "Order", "namespace": "shop", "doc": "'''", "fields": [
         {"name": "at", "type": ["null", {"type": "long", "logicalType": "timestamp-millis"}]},
         {"name": "who", "type": ["string", "long"]},
         {"name": "more", "type": {"type": "map", "values": "string"}},
         {"name": "to", "type": {"type": "record", "name": "Place", "fields": [
             {"name": "id", "type": "int"}]}},
-        {"name": "from", "type": ["null", "Place"]},
+        {"name": "from", "type": ["null", "shop.Place"]},
     ]}  # fmt: skip
-    event = {"at": START, "who": 8, "more": {"a": "x"}, "to": {"id": 3}, "from": {"id": 4}}
+    event = {"at": START, "who": 8, "more": {"it's": "x"}, "to": {"id": 3}, "from": {"id": 4}}
     body = io.BytesIO()
     fastavro.schemaless_writer(body, fastavro.parse_schema(schema), event)
     sample = Sample(1, Counter(Avro=1), {}, {}, {7: json.dumps(schema)}, 1.0, 0, Counter())
@@ -273,11 +301,17 @@ def test_avro_of_unions_maps_and_logical_types(spark: Any) -> None:
          (None, b"\0\0\0\0\x07\x99", 0, 2)],
         "key binary, value binary, partition int, offset long",
     ).selectExpr("*", f"timestamp_millis({START}) AS timestamp")  # fmt: skip
-    from workbook.explore.rows import Choice, _with_avro
-
     found = rows(frame, sample, Choice(time=at)).orderBy("offset").collect()
     assert [(row.why, row.time) for row in found] == [(0, START), (2, None), (2, None)]
-    fields = [("who",), ("more", "a"), ("to", "id"), ("from", "id"), ("none",)]
+    fields = [("who",), ("more", "it's"), ("to", "id"), ("from", "id"), ("none",)]
     texts = [text_of(sample, Field(path)) for path in fields]
     [row, *_] = _with_avro(frame, sample.schemas).selectExpr(*texts).collect()
     assert [*row] == ["8", "x", "3", "4", None]
+    assert read_by(8, '"string"') == "coalesce(avro8 IS NOT NULL, FALSE)"
+    costs = [{"delay_s": 0, "live": 0.0, "backlog": 0.0}]
+    told = Figures([], {"records": 3}, {}, [], {}, {}, {}, {}, {}, costs, None)
+    made: dict[str, Any] = {"__name__": "program"}
+    report = Report(Plan("avro", 1, {}, 3, {}), sample, Choice(), told, WINDOW, 0.001)
+    exec(compile(program(report), "my_pipeline.py", "exec"), made)
+    decoded = made["decoded"](frame).orderBy("offset").collect()
+    assert [row.reason for row in decoded] == [None, *["no Avro of a schema that is known"] * 2]

@@ -1,5 +1,6 @@
 """``workbook explore``: what any topic is like, before a line is written for it."""
 
+import os
 import shutil
 import sys
 from argparse import Namespace
@@ -15,7 +16,7 @@ from workbook.explore.plan import plan
 from workbook.explore.program import program
 from workbook.explore.report import Report, console, size
 from workbook.explore.rows import Choice, read
-from workbook.explore.sample import Sample, look
+from workbook.explore.sample import LIKE_A_TIME, Sample, look
 from workbook.spark.failures import cause
 from workbook.spark.session import spark_session, stop_spark
 from workbook.stack.addresses import kafka, named
@@ -30,8 +31,8 @@ def explore(options: Namespace) -> None:
     """Read some of a topic and print its report; create, join and commit nothing."""
     end_like_ctrl_c()
     for path in (options.html, options.json, options.program):
-        if path and not Path(path).parent.is_dir():
-            raise WorkbookError(f"Expected a folder for {path}, but {Path(path).parent} is none.")
+        if path and (Path(path).is_dir() or not os.access(Path(path).parent, os.W_OK)):
+            raise WorkbookError(f"Expected a file that can be written, but {path} can't be.")
     with waiting_for("Looking for Kafka"):
         broker = kafka("explore")
     config = broker.client_config()
@@ -67,7 +68,7 @@ def explore(options: Namespace) -> None:
     console().print(*report.parts(), sep="\n")
     for path, text in (
         (options.html, report.html), (options.json, report.to_json),
-        (options.program, lambda: program(report)),
+        (options.program, lambda: program(report, Path(options.program).name)),
     ):  # fmt: skip
         if path:
             Path(path).write_text(text(), encoding="utf-8")
@@ -86,7 +87,8 @@ def choose(sample: Sample, options: Namespace) -> Choice:
                 "seconds, ms, µs or ns between 2000 and 2100."
             )
     else:
-        at = next(iter(sample.times), None)
+        # An id of 64 bits may look like nanoseconds.
+        at = next((f for f in sample.times if f.unit == "ISO" or LIKE_A_TIME.search(f.name)), None)
     key = sample.field(options.key, "--key") if options.key not in (None, RECORD) else None
     return Choice(at, key, sample.field(options.id, "--id") if options.id else None)
 

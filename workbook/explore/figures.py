@@ -1,5 +1,6 @@
 """Turns rows into the figures of a report, by Spark; they are small."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.explore.plan import Plan
-from workbook.explore.rows import AHEAD, EMPTY, READ, REASONS
+from workbook.explore.rows import AHEAD, EMPTY, MAX_AHEAD_MS, READ, REASONS
 
 SHARES = (0.5, 0.9, 0.99, 0.999, 0.9999)
 TOLD_S = (0, 1, 10, 60, 600, 3_600, 86_400)
@@ -48,7 +49,7 @@ def measure(rows: DataFrame, plan: Plan, window_ms: int) -> Figures:
 
     A watermark is told for one that reads records as they arrive, in micro-batches of a second
     ("live"), and for one that reads them all in a hundred micro-batches, with one clock as Spark
-    has it ("backlog") or one per partition ("clocks"). As in Spark, a micro-batch drops a record
+    has it ("backlog") or one per partition ("clocks"). A micro-batch drops a record
     whose window has ended before the newest event time of the micro-batches before, less the delay.
     """
     timed = rows.where(F.col("why") == READ)
@@ -183,7 +184,11 @@ def _watermarks(timed: DataFrame, plan: Plan, window_ms: int) -> list[dict[str, 
     """Return for each delay (s) what it drops, read in three ways, and what is open at most."""
     ranges = [(number, begin, end - begin) for number, (begin, end) in plan.ranges.items()]
     known = timed.sparkSession.createDataFrame(ranges, "partition INT, first LONG, length LONG")
-    second = F.floor(F.col("arrival") / 1000)
+    # A record isn't there before those that precede it, whatever its producer's clock said.
+    ordered = Window.partitionBy("partition").orderBy("offset")
+    before = ordered.rowsBetween(Window.unboundedPreceding, 0)
+    past = F.when(F.col("arrival") <= int(time.time() * 1000) + MAX_AHEAD_MS, F.col("arrival"))
+    second = F.floor(F.coalesce(F.max(past).over(before), "arrival") / 1000)
     share = F.floor((F.col("offset") - F.col("first")) * BACKLOG / F.col("length"))
     start = F.floor(F.col("time") / window_ms) * window_ms
     placed = timed.join(F.broadcast(known), "partition")

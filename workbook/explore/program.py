@@ -1,13 +1,13 @@
 """Writes a PySpark program for a topic that was explored; it needs nothing of this package."""
 
 import json
-from textwrap import fill, indent
+from textwrap import fill
 
 from workbook.errors import WorkbookError
 from workbook.explore.figures import recommended
 from workbook.explore.report import Report, plain, share, span
 from workbook.explore.sample import AVRO, JSON
-from workbook.explore.sql import read_by, text_of, time_of
+from workbook.explore.sql import AS_JSON, read_by, text_of, time_of
 
 HEAD = '''"""Count the records of {topic} by {of}in windows of {window}, on Spark.
 
@@ -39,9 +39,7 @@ BODY = '''
 def decoded(records: DataFrame) -> DataFrame:
     """Add `time`, `key` and `reason`: why a record can't be counted, null for a good one."""
 {decode}
-    time = F.expr(
-        """{time}"""
-    )
+    time = F.expr({time!r})
     # One record dated 2099 would move the watermark, and all others were too late for ever.
     ahead = time > F.unix_millis("timestamp") + 300_000
     reason = (
@@ -108,6 +106,7 @@ def main() -> None:
     options.config = json.loads(options.config.read_text()) if options.config else {{}}
     spark = SparkSession.builder.appName("counts of {topic}").getOrCreate()
     spark.conf.set("spark.sql.session.timeZone", "UTC")
+    spark.conf.set("spark.sql.variant.allowDuplicateKeys", True)  # the last one counts
     spark.conf.set("spark.sql.shuffle.partitions", 4)  # the checkpoint keeps this number
     queries = [
         start(spark, options, "counts", counts, options.out),
@@ -125,14 +124,14 @@ if __name__ == "__main__":
     main()
 '''
 
-OF_JSON = """    found = records.withColumn("json", F.expr("try_parse_json(string(value))"))
+OF_JSON = """    found = records.withColumn("json", F.expr({json!r}))
     read = F.col("json").isNotNull()"""
 OF_AVRO = """    number = F.conv(F.hex(F.substring("value", 2, 4)), 16, 10).cast("bigint")
     body, found = F.expr("substring(value, 6)"), records
     for known, schema in SCHEMAS.items():
         avro = from_avro(F.when(number == known, body), schema, {"mode": "PERMISSIVE"})
         found = found.withColumn(f"avro{known}", avro)
-    read = F.coalesce(*(F.col(f"avro{known}").isNotNull() for known in SCHEMAS))"""
+    read = F.expr({read!r})"""
 OF_TEXT = """    found, read = records, F.lit(True)"""
 
 
@@ -149,29 +148,25 @@ def program(report: Report, file: str = "my_pipeline.py") -> str:
     packages = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.1"
     imports, decode, unreadable = "", OF_TEXT, "-"
     if sample.format == JSON:
-        decode, unreadable = OF_JSON, "no JSON"
+        decode, unreadable = OF_JSON.replace("{json!r}", repr(AS_JSON)), "no JSON"
     elif sample.format == AVRO:
         packages += ",org.apache.spark:spark-avro_2.13:4.2.1"
         known = " OR ".join(read_by(*each) for each in sample.schemas.items())
-        decode = OF_AVRO.replace("{read}", known)
+        decode = OF_AVRO.replace("{read!r}", repr(known))
         unreadable = "no Avro of a schema that is known"
         texts = {number: json.loads(text) for number, text in sample.schemas.items()}
-        known = "\n".join(
-            f"    {number}: r'''{json.dumps(text)}'''," for number, text in texts.items()
-        )
+        known = "\n".join(f"    {number}: {json.dumps(text)!r}," for number, text in texts.items())
         imports = f"from pyspark.sql.avro.functions import from_avro\n\nSCHEMAS = {{\n{known}\n}}\n"
     window = f"{report.window_ms} milliseconds"
-    of = f"{choice.key.name} and " if choice.key else "key and "
+    of = _told(f"{choice.key.name} and ") if choice.key else "key and "
     head = HEAD.format(
-        topic=report.plan.topic, of=plain(of), window=window, packages=packages, file=file,
+        topic=report.plan.topic, of=of, window=window, packages=packages, file=file,
         promise=_promise(report, best), fields=_fields(report), imports=imports,
         delay=f"{best['delay_s']} seconds",
     )  # fmt: skip
     at = time_of(sample, choice.time) if choice.time else "unix_millis(timestamp)"
     key = (
-        f'F.expr("""{text_of(sample, choice.key)}""")'
-        if choice.key
-        else 'F.col("key").cast("string")'
+        f"F.expr({text_of(sample, choice.key)!r})" if choice.key else 'F.col("key").cast("string")'
     )
     return head + BODY.format(
         topic=report.plan.topic, decode=decode, time=at, key=key, unreadable=unreadable
@@ -197,8 +192,10 @@ def _promise(report: Report, best: dict[str, float]) -> str:
 
 def _fields(report: Report) -> str:
     sample = report.sample
-    told = [f"{plain(f.name)}: {' or '.join(f.types)}" for f in sample.fields.values()] or [
-        "no fields"
-    ]
-    text = fill(f"In: {sample.format}. Fields, by a sample: {', '.join(told)}.", 98)
-    return indent(text, "").replace("\\", "/").replace('"', "'")
+    told = [f"{f.name}: {' or '.join(f.types)}" for f in sample.fields.values()] or ["no fields"]
+    return fill(_told(f"In: {sample.format}. Fields, by a sample: {', '.join(told)}."), 98)
+
+
+def _told(text: str) -> str:
+    """Return a text that neither ends a docstring nor is read as an escape."""
+    return plain(text).replace("\\", "/").replace('"', "'")

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from workbook.explore.figures import SHARES, TIMED, TOLD_S, Figures, recommended
 from workbook.explore.plan import Plan
-from workbook.explore.rows import REASONS, Choice
-from workbook.explore.sample import Field, Sample
+from workbook.explore.rows import AHEAD, REASONS, Choice
+from workbook.explore.sample import AVRO, JSON, Field, Sample
 
 BARS = " ▁▂▃▄▅▆▇█"
 WIDEST = 60
@@ -77,7 +77,7 @@ class Report:
             "id": _name(self.choice.id), "window_ms": self.window_ms, "loss": self.loss,
             "recommended_s": None if best is None else best["delay_s"], **asdict(self.figures),
         }  # fmt: skip
-        return json.dumps(known, indent=1, ensure_ascii=False)
+        return json.dumps(known, indent=1)  # half a surrogate is no UTF-8
 
     def html(self) -> str:
         """Return it as a page without scripts."""
@@ -140,9 +140,11 @@ class Report:
             f"offset {at[1]}."
             for form, at in sample.odd.items()
         ]
-        counts = [f"{reasons[words]:,} {words}" for words in REASONS.values() if reasons[words]]
+        counts = [f"{n:,} {words}" for why, words in REASONS.items()
+                  if why != AHEAD and (n := reasons[words])]  # fmt: skip
+        done = "were decoded" if sample.format in (JSON, AVRO) else "were taken as they are"
         notes.append(
-            f"Of {reasons['records']:,} records {reasons['decoded']:,} were decoded"
+            f"Of {reasons['records']:,} records {reasons['decoded']:,} {done}"
             + (f"; {', '.join(counts)}." if counts else ".")
         )
         title = f"2 · Format: {sample.format}, by a sample of {sample.records:,} records"

@@ -17,7 +17,7 @@ from pyspark.sql.avro.functions import from_avro
 from workbook.errors import WorkbookError
 from workbook.explore.plan import Plan
 from workbook.explore.sample import AVRO, JSON, Field, Sample
-from workbook.explore.sql import read_by, text_of, time_of
+from workbook.explore.sql import AS_JSON, read_by, text_of, time_of
 from workbook.kafka.broker import Broker
 
 READ, EMPTY, UNREADABLE, TIMELESS, AHEAD = range(5)
@@ -67,6 +67,7 @@ def read(
     size = max(sample.mean_bytes, 1.0)
     step = SLICE if at_most is None else max(int(at_most * SLICE_S / size), 1)
     began, done = time.monotonic(), 0
+    spark.conf.set("spark.sql.variant.allowDuplicateKeys", True)  # JSON's last one counts
     for ranges in _slices(plan.ranges, step):
         raw = _raw(spark, broker, plan.topic, ranges)
         rows(raw, sample, choice).write.mode("append").parquet(str(folder / "rows"))
@@ -83,7 +84,7 @@ def read(
 def rows(raw: DataFrame, sample: Sample, choice: Choice) -> DataFrame:
     """Turn the columns of Spark's Kafka source into rows, see above."""
     if sample.format == JSON:
-        raw = raw.withColumn("json", F.expr("try_parse_json(string(value))"))
+        raw = raw.withColumn("json", F.expr(AS_JSON))
         raw = raw.withColumn("read", F.col("json").isNotNull())
     elif sample.format == AVRO:
         raw = _with_avro(raw, sample.schemas)

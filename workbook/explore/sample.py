@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
+from itertools import chain
 from typing import Any
 
 import fastavro
-from confluent_kafka import Message
 
 from workbook.errors import WorkbookError
 from workbook.explore.plan import COMMITTED, Plan
@@ -137,9 +137,9 @@ def look(config: Mapping[str, Any], plan: Plan, url: str | None) -> Sample:
     ``url`` is the schema registry's, None without one. Raises ``RegistryUnreachable`` where it's
     needed and doesn't answer.
     """
-    found: list[Message] = []
-    for ranges in _places(plan):
-        found += records({**config, **COMMITTED}, plan.topic, ranges)
+    places_of = [records({**config, **COMMITTED}, plan.topic, each) for each in _places(plan)]
+    # A small partition's places overlap.
+    found = [*{(each.partition(), each.offset()): each for each in chain(*places_of)}.values()]
     if not found:
         raise WorkbookError(
             f"Expected records in {plan.topic!r}, but there is none at the offsets that were "
@@ -198,8 +198,8 @@ class _Schemas:
         if number not in self.avro and number not in self._others:
             kind, text = self._ask(number)
             if kind == "AVRO":
-                self.avro[number] = text
                 self._parsed[number] = fastavro.parse_schema(json.loads(text))
+                self.avro[number] = text
             else:
                 self._others[number] = kind
         if number in self._others:
@@ -229,7 +229,7 @@ def _read(value: bytes | None, schemas: _Schemas) -> tuple[str, Any]:
     if value[:1] == b"\0" and len(value) > 5:
         return schemas.decode(value)
     with suppress(ValueError, RecursionError):
-        content = json.loads(value)
+        content = json.loads(value, parse_constant=_refuse)  # NaN isn't JSON, nor for Spark
         if isinstance(content, dict):
             return JSON, content
     with suppress(UnicodeDecodeError):
@@ -237,6 +237,10 @@ def _read(value: bytes | None, schemas: _Schemas) -> tuple[str, Any]:
         if all(c.isprintable() or c in "\t\r\n" for c in text):
             return TEXT, None
     return BYTES, None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} in JSON")
 
 
 def _fields(content: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
