@@ -18,7 +18,7 @@ from workbook.cli.main import main
 from workbook.explore.figures import BACKLOG, Figures, measure
 from workbook.explore.plan import Plan, plan
 from workbook.explore.program import program
-from workbook.explore.report import Report, console
+from workbook.explore.report import Report, console, format_of
 from workbook.explore.rows import Choice, _with_avro, read, rows
 from workbook.explore.sample import Field, Sample, look
 from workbook.explore.sql import read_by, text_of
@@ -179,7 +179,7 @@ def test_all_figures_equal_a_recomputation_by_hand(
 def test_no_value_is_shown(spark: Any, broker: Any, dirty: str, tmp_path: Path) -> None:
     report = explored(spark, broker, dirty, tmp_path, id="order.id", at_most=1e6)
     out = console(record=True, width=110)
-    out.print(*report.parts())
+    out.print(format_of(report.sample), *report.parts())
     for text in (out.export_text(), report.html(), report.to_json(), program(report)):
         assert "order.id" in text
         assert SECRET not in text

@@ -14,7 +14,7 @@ from workbook.errors import SparkFailed, WorkbookError
 from workbook.explore.figures import measure
 from workbook.explore.plan import plan
 from workbook.explore.program import program
-from workbook.explore.report import Report, console, size
+from workbook.explore.report import Report, console, format_of, size
 from workbook.explore.rows import Choice, read
 from workbook.explore.sample import LIKE_A_TIME, Sample, look
 from workbook.spark.failures import cause
@@ -40,6 +40,7 @@ def explore(options: Namespace) -> None:
     with waiting_for("Looking at a sample"):
         sample = look(config, wanted, named("registry") or _labs_registry())
     choice = choose(sample, options)
+    console().print(format_of(sample))
     volume = wanted.offsets * sample.mean_bytes
     _say(
         f"Reading {wanted.offsets:,} of {wanted.held:,} offsets in {len(wanted.ranges)} of "

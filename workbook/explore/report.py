@@ -82,12 +82,12 @@ class Report:
     def html(self) -> str:
         """Return it as a page without scripts."""
         drawn = console(record=True, width=110, file=io.StringIO())
-        drawn.print(*self.parts())
+        drawn.print(format_of(self.sample), *self.parts())
         return drawn.export_html(inline_styles=True)
 
     def parts(self) -> list[Any]:
-        """Return the tables and sentences of the report, in order."""
-        made = [self._topic(), self._format(), self._times(), self._keys(), self._repeats()]
+        """Return the tables and sentences of the report but those of ``format_of``, in order."""
+        made = [self._topic(), self._times(), self._keys(), self._repeats()]
         if self.figures.table is not None:
             made.append(self._table())
         return [*made, self._watermarks(), Padding(Text(self.advice, style="bold"), (1, 0))]
@@ -97,58 +97,29 @@ class Report:
         records, places = figures.reasons["records"], figures.partitions
         gaps, moved = plan.offsets - records, sum(each["bytes"] for each in places)
         first, last = min(each["first"] for each in places), max(each["last"] for each in places)
-        null = figures.reasons[REASONS[1]]
-        headers = self.sample.headers.most_common(8)
+        lacking = [f"{n:,} {words}" for why, words in REASONS.items()
+                   if why != AHEAD and (n := figures.reasons[words])]  # fmt: skip
+        done = "decoded" if self.sample.format in (JSON, AVRO) else "taken as they are"
+        headers = [f"{name} ({n:,})" for name, n in self.sample.headers.most_common(8)]
         rows = [
             ("records", f"{records:,} of {plan.held:,} offsets; {gaps:,} offsets had none"),
+            (done, ", ".join([f"{figures.reasons['decoded']:,}", *lacking])),
             ("arrived", f"{moment(first)} to {moment(last)} UTC"),
             ("partitions", f"{plan.partitions:,}; {_busiest(figures)}"),
             ("longest silence", _silence(figures)),
             ("bytes", f"{moved:,}; a record {_quantiles(figures.sizes, size)}"),
             ("without a key", self._share(figures.reasons["no key"])),
-            ("without a value", self._share(null)),
-            (
-                "headers in the sample",
-                ", ".join(f"{name} ({n:,})" for name, n in headers) or "none",
-            ),
+            ("headers in the sample", ", ".join(headers) or "none"),
         ]
         if minutes := figures.minutes:
             told = f"{bars(minutes)} {min(minutes):,} to {max(minutes):,}"
-            rows.insert(5, ("records a minute", told))
+            rows.insert(6, ("records a minute", told))
         for name, words in SETTINGS.items():
             if value := plan.settings.get(name):
                 for_ever = name == "retention.ms" and value == "-1"
                 shown = span(int(value)) if name == "retention.ms" else value
                 rows.append((words, "ever" if for_ever else shown))
-        return _section(f"1 · What is in {plan.topic}", _pairs(rows))
-
-    def _format(self) -> Group:
-        sample, reasons = self.sample, self.figures.reasons
-        table = _columns("field", "there in", "types", "may be")
-        for field in sample.fields.values():
-            many = len(field.types) > 1
-            kinds = field.types.most_common()
-            unit = f"time ({field.unit})" if field in sample.times else ""
-            table.add_row(
-                plain(field.name),
-                share(field.there / max(sample.formats[sample.format], 1)),
-                ", ".join(f"{k} {share(n / field.there)}" if many else k for k, n in kinds),
-                ", ".join(filter(None, (unit, "key" if field in sample.keys else ""))),
-            )
-        notes = [
-            f"✗ {sample.formats[form]:,} of the sample: {form}; one is at partition {at[0]}, "
-            f"offset {at[1]}."
-            for form, at in sample.odd.items()
-        ]
-        counts = [f"{n:,} {words}" for why, words in REASONS.items()
-                  if why != AHEAD and (n := reasons[words])]  # fmt: skip
-        done = "were decoded" if sample.format in (JSON, AVRO) else "were taken as they are"
-        notes.append(
-            f"Of {reasons['records']:,} records {reasons['decoded']:,} {done}"
-            + (f"; {', '.join(counts)}." if counts else ".")
-        )
-        title = f"2 · Format: {sample.format}, by a sample of {sample.records:,} records"
-        return _section(title, *([table] if sample.fields else []), *notes)
+        return _section(f"2 · What is in {plan.topic}", _pairs(rows))
 
     def _times(self) -> Group:
         figures = self.figures
@@ -213,6 +184,28 @@ class Report:
 
     def _share(self, number: int) -> str:
         return share(number / max(self.figures.reasons["records"], 1))
+
+
+def format_of(sample: Sample) -> Group:
+    """Return the part that a sample alone tells: format and fields."""
+    table = _columns("field", "there in", "types", "may be")
+    for field in sample.fields.values():
+        many = len(field.types) > 1
+        kinds = field.types.most_common()
+        unit = f"time ({field.unit})" if field in sample.times else ""
+        table.add_row(
+            plain(field.name),
+            share(field.there / max(sample.formats[sample.format], 1)),
+            ", ".join(f"{k} {share(n / field.there)}" if many else k for k, n in kinds),
+            ", ".join(filter(None, (unit, "key" if field in sample.keys else ""))),
+        )
+    notes = [
+        f"✗ {sample.formats[form]:,} of the sample: {form}; one is at partition {at[0]}, "
+        f"offset {at[1]}."
+        for form, at in sample.odd.items()
+    ]
+    title = f"1 · Format: {sample.format}, by a sample of {sample.records:,} records"
+    return _section(title, *([table] if sample.fields else []), *notes)
 
 
 def console(**how: Any) -> Console:
