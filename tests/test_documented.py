@@ -37,7 +37,8 @@ def test_each_command_of_the_pages_and_of_help_parses(capsys: pytest.CaptureFixt
     contents = (ROOT / "docs/site/contents.md").read_text()
     assert {p.stem for p in ROOT.glob("docs/*.md")} == {*re.findall("docs/(.+)", contents)}
     assert not wrong("\n".join([DOCS, *("".join(cell["source"]) for cell in cells)]))
-    for words in (*(f"run {n}" for n in SYSTEMS), *(f"generate {n}" for n in STREAMS), "store"):
+    named = *(f"run {n}" for n in SYSTEMS), *(f"generate {n}" for n in STREAMS)
+    for words in (*named, "store", "metrics", "explore"):
         with pytest.raises(SystemExit):
             _parser().parse_args([*words.split(), "--help"])
         said = capsys.readouterr().out

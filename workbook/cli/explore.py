@@ -47,7 +47,7 @@ def explore(options: Namespace) -> None:
         f"{wanted.partitions} partitions, about {size(volume / 1e6)} MB of keys and values ..."
     )
     prefetch()
-    spark = spark_session("explore", quiet=True)
+    spark = spark_session("explore")
     folder = scratch_dir() / "explore"
     shutil.rmtree(folder, ignore_errors=True)
     try:

@@ -9,7 +9,7 @@ from workbook.explore.report import Report, plain, share, span
 from workbook.explore.sample import AVRO, JSON
 from workbook.explore.sql import AS_JSON, read_by, text_of, time_of
 
-HEAD = '''"""Count the records of {topic} by {of}in windows of {window}, on Spark.
+HEAD = '''"""Count the records of {topic} by {of}in windows of {span}, on Spark.
 
     spark-submit --packages {packages} \\
         {file} --servers localhost:9092 --topic {topic} --out counts \\
@@ -160,7 +160,8 @@ def program(report: Report, file: str = "my_pipeline.py") -> str:
     window = f"{report.window_ms} milliseconds"
     of = _told(f"{choice.key.name} and ") if choice.key else "key and "
     head = HEAD.format(
-        topic=report.plan.topic, of=of, window=window, packages=packages, file=file,
+        topic=report.plan.topic, of=of, window=window, span=span(report.window_ms),
+        packages=packages, file=file,
         promise=_promise(report, best), fields=_fields(report), imports=imports,
         delay=f"{best['delay_s']} seconds",
     )  # fmt: skip

@@ -33,7 +33,7 @@ MAX_AHEAD_MS = 300_000
 YEARS = (-62_135_596_800_000, 253_402_300_799_999)
 """The years 1 to 9999, in ms: Spark can't compute with every number."""
 
-SLICE, SLICE_S = 1_000_000, 2.0
+SLICE, SLICE_S = 250_000, 2.0
 """Records of one read, and, where bytes per second are bounded, its seconds."""
 
 

@@ -142,7 +142,7 @@ class Option:
 
     def add_to(self, parser: ArgumentParser, **how: Any) -> None:
         """Add it to a parser."""
-        says = f"{self.says}; default: {self.told or self.default}"
+        says = f"{self.says}; default: {self.told or self.default}".replace("%", "%%")
         if self.takes is None:
             parser.add_argument(self.name, action="store_true", help=says)
             return

@@ -93,7 +93,7 @@ where_to_start = exercise(
     "offset. So the workbook's merge also writes the ids of the topics, and the look-up ignores a "
     "record with another id.\n\n"
     "With `latest` a restart loses the visits that are open, if a release was killed before it "
-    "had emitted anything, because the sink has no offset then. *Earliest* may emit old visits "
+    "had emitted anything, because the sink has no offset then. “Earliest” may emit old visits "
     "again, but it loses nothing.\n\n"
     "The header leaves out a topic for which `carried` returns `None`, and the look-up then passes "
     "-2 to your function.",

@@ -74,7 +74,7 @@ dropped_by_a_delay = exercise(
     task="A query counts the readings of each minute. Write a function that returns how many "
     "readings it would drop. `batches` is a list of micro-batches in order, each of them a list of "
     "event times in ms; one may be empty. `delay` is the watermark's delay in ms.\n\n"
-    "1. The clock of a micro-batch is the newest event time of *all* micro-batches before it. Its "
+    "1. The clock of a micro-batch is the newest event time of all micro-batches before it. Its "
     "watermark is this clock minus `delay`.\n"
     "2. The window of a reading ends at the next full minute after its event time, which is at "
     "`(at // 60_000 + 1) * 60_000`.\n"
