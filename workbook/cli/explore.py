@@ -67,6 +67,11 @@ def explore(options: Namespace) -> None:
         stop_spark(spark)
     report = Report(wanted, sample, choice, figures, options.window, options.loss)
     console().print(*report.parts(), sep="\n")
+    _write(report, options)
+
+
+def _write(report: Report, options: Namespace) -> None:
+    """Write the files that the options name."""
     for path, text in (
         (options.html, report.html), (options.json, report.to_json),
         (options.program, lambda: program(report, Path(options.program).name)),
