@@ -243,7 +243,9 @@ def test_it_only_reads(broker: Any, dirty: str, tmp_path: Path) -> None:
         groups = {each.group_id for each in admin.list_consumer_groups().result().valid}
         topics = admin.list_topics(timeout=10).topics
         ends = plan(broker.client_config(), dirty, 10**12, 10**9).ranges
-        return groups, {name: len(found.partitions) for name, found in topics.items()}, ends
+        # A broker that has never had a consumer with a group's name makes this topic for itself.
+        names = topics.keys() - {"__consumer_offsets"}
+        return groups, {name: len(topics[name].partitions) for name in names}, ends
 
     before = state()
     words = (dirty, "--last", "36500 days", "--json", str(tmp_path / "report.json"))
