@@ -8,8 +8,9 @@ One that is larger than a record of its topic may be is cut. Then ``value-length
 ``value-sha256`` (or the same of the ``key``) are those of the whole.
 """
 
+import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import partial
 from hashlib import sha256
 from typing import Any, Self
@@ -19,6 +20,9 @@ from confluent_kafka import Message
 from workbook.errors import BrokerUnreachable, RecordRefused, Rejected
 from workbook.kafka.producer import SILENT, DeliveringProducer, bounded
 from workbook.kafka.require import PATIENCE_S
+
+_IDLE: dict[Hashable, tuple[int, DeliveringProducer]] = {}
+"""Of this process: a producer for the next task, and the most bytes that its topic takes."""
 
 _PLACE = ("topic", "partition", "offset", "arrival")
 
@@ -44,6 +48,7 @@ class DeadLetters:
         self._counts = counts
         self.topic = topic
         self._config, self._patience, self._most = config, patience, 0
+        self._mine = (os.getpid(), topic, patience, *sorted(config.items()))
         # Most tasks meet no bad record and need none.
         self._producer: DeliveringProducer | None = None
 
@@ -65,10 +70,8 @@ class DeadLetters:
         A full queue of the producer is waited for.
         """
         if self._producer is None:
-            self._most, settings = bounded(self._config, self.topic, self._patience)
-            self._producer = DeliveringProducer(
-                self._config, self.topic, settings, patience=self._patience
-            )
+            kept = _IDLE.pop(self._mine) if self._mine in _IDLE else self._connected()
+            self._most, self._producer = kept
         headers = {"reason": reason, **{name: str(record[name]) for name in _PLACE}}
         key, value = record["key"], record["value"]
         if len(key or b"") + len(value or b"") > self._most:
@@ -91,6 +94,12 @@ class DeadLetters:
             silent = error is None or error.code() in SILENT
             kind = BrokerUnreachable if silent else RecordRefused
             raise kind(f"{self._producer.told(f'{lost} more dead letters', error)} Start again.")
+        _IDLE[self._mine], self._producer = (self._most, self._producer), None
+
+    def _connected(self) -> tuple[int, DeliveringProducer]:
+        config, topic, patience = self._config, self.topic, self._patience
+        most, settings = bounded(config, topic, patience)
+        return most, DeliveringProducer(config, topic, settings, patience=patience)
 
     def __enter__(self) -> Self:
         return self
