@@ -8,11 +8,13 @@ from typing import Any
 from workbook.cli.console import typed, waiting_for
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.crashes.base import Variant
+from workbook.crashtest.words import FAULTS, PROMISES
 from workbook.streams.events.legacy_counts import LEGACY
 from workbook.systems import STREAMS, SYSTEMS
 from workbook.systems.options import (
     SECONDS,
     Option,
+    compared,
     day,
     megabytes,
     ms,
@@ -50,6 +52,23 @@ EXPLORE_OPTIONS = (
     Option("--json", path, "write the report as JSON as well", "none"),
     Option("--program", path, "write a PySpark program for this topic", "none"),
 )
+
+CRASH_TEST_OPTIONS = (
+    Option("--records", whole, "the most records of the input, the newest", default=100_000),
+    Option("--last", ms, "of --in, what arrived within this time", "1 hour; else the newest"),
+    Option("--kills", whole, "how often it is killed", default=30),
+    Option("--seed", int, "the same seed draws the same faults", default=7),
+    Option("--quiet", ms, "results are all there after so long without one", "10s", 10_000),
+    Option("--start-within", ms, "the longest wait for a first result", "60s", 60_000),
+    Option(
+        "--compare", compared,
+        "table (last value per key), bag (each as often) or id:FIELD", "what fits two calm runs",
+    ),
+    Option("--out-table", str, "results are the rows of this SQL query", "a topic, {out}"),
+    Option("--out-folder", None, "results are Parquet files in the folder {out}", "a topic, {out}"),
+    Option("--dirt", None, "feed it hostile records, too", "only the input"),
+    Option("--html", path, "write the report as a page as well", "none"),
+)  # fmt: skip
 
 TABLE = Option("--table", str, "the old table, KEYSPACE.TABLE of Cassandra", default=LEGACY)
 
@@ -121,6 +140,8 @@ def add_to(parser: Parser, command: str) -> None:
             parser.add_argument("topic", type=topic, help=says)
             for option in EXPLORE_OPTIONS:
                 option.add_to(parser)
+        case "crash-test":
+            add_crash_test(parser)
         case "metrics":
             _with_examples(parser, "metrics metrics")
             says = "the topic that `run page_views --out` writes"
@@ -174,6 +195,32 @@ def add_crash(parser: argparse.ArgumentParser) -> None:
         points.add_to(made, dest="points", action="extend", nargs="+")
         Option("--seed", int, "draws the input and each kill's moment", default=7).add_to(made)
     _with_examples(parser, *(f"crash {name}" for name in CRASHES))
+
+
+def add_crash_test(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``workbook crash-test``, and the program's command."""
+    _with_examples(
+        parser,
+        "crash-test --in clicks -- python programs/commit_on_delivery.py --servers {servers} "
+        "--topic {in} --out {out} --group {run}",
+    )
+    parser.usage = "%(prog)s [options] -- COMMAND"
+    says = "the topic with the input, which is only read, or two; default: clicks of our own"
+    parser.add_argument(
+        "--in", type=topic, dest="topics", action="append", metavar="TOPIC", help=says
+    )
+    says = "how the names of the topics for results begin; default: out"
+    parser.add_argument("--out", type=topic, default="out", metavar="NAME", help=says)
+    for option in CRASH_TEST_OPTIONS:
+        option.add_to(parser)
+    faults = Option("--faults", str, f"drawn at random, of {', '.join(FAULTS)}", default="kill")
+    faults.add_to(parser, nargs="+", choices=FAULTS, default=["kill"])
+    ignore = Option("--ignore", str, "a field of JSON results that doesn't count", "none")
+    ignore.add_to(parser, action="append", metavar="FIELD")
+    promise = Option("--promise", str, "what it must keep for exit code 0", default="at-least-once")
+    promise.add_to(parser, choices=PROMISES, metavar="PROMISE")
+    says = "the program's command; {in} {out} {run} {servers} {checkpoint} and so on are filled"
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help=says)
 
 
 def _added(parsers: Any, name: str, does: str, says: str, **defaults: Any) -> Parser:

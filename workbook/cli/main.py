@@ -73,6 +73,7 @@ def _commands(program: str) -> list[tuple[str, str, Command]]:
         ("store", "ask the store of a running or past table", later("results.ask")),
         ("explore", "look at any topic: its times, keys, and watermarks", later("explore.explore")),
         ("metrics", "print a metrics topic as it grows", later("results.follow")),
+        ("crash-test", "kill any program of yours, judge it", later("crash_test.crash")),
         ("crash", "kill a system at a named point, judge it", later("run.crash")),
     ]
 

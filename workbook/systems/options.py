@@ -104,6 +104,13 @@ def share(text: str) -> float:
     return found
 
 
+def compared(text: str) -> str:
+    """Read how results are compared."""
+    if text not in ("table", "bag") and not text.startswith("id:"):
+        raise ArgumentTypeError(f"expected table, bag or id:FIELD, but got {text!r}")
+    return text
+
+
 def megabytes(text: str) -> float:
     """Read bytes per second such as 20MB/s; returns bytes."""
     return 1e6 * positive(text.lower().removesuffix("/s").removesuffix("mb").strip())

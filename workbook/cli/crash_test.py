@@ -1,0 +1,123 @@
+"""``workbook crash-test``: kill any program, and see what its results lack."""
+
+import math
+import os
+import secrets
+import shlex
+import shutil
+import sys
+import time
+from argparse import Namespace
+from pathlib import Path
+
+from workbook.cli.console import INTERRUPTED, end_like_ctrl_c, plain, waiting_for
+from workbook.crashtest import report
+from workbook.crashtest.copies import Record, read_input
+from workbook.crashtest.dirt import Dirty, feed
+from workbook.crashtest.judge import Compare
+from workbook.crashtest.runs import Found, crash_test
+from workbook.crashtest.trial import Setup
+from workbook.crashtest.words import PLACES
+from workbook.errors import CrashFailed, WorkbookError
+from workbook.explore.plan import plan
+from workbook.kafka.broker import Broker
+from workbook.stack.addresses import kafka
+from workbook.stack.client import lease, scratch_dir
+from workbook.streams.generators.clicks import ClickStream
+from workbook.streams.stream_producer import Drawn
+
+RATE, PARTITIONS = 100, 4
+"""Of our own clicks: events a second, and the partitions that they are in."""
+
+
+def crash(options: Namespace) -> int:
+    """Kill a program again and again, and judge it; 0 if it kept its promise, 2 for no verdict."""
+    end_like_ctrl_c()
+    words = tuple(options.words[1:] if options.words[:1] == ["--"] else options.words)
+    _require(words, options)
+    if options.html and not os.access(Path(options.html).absolute().parent, os.W_OK):
+        raise WorkbookError(f"Expected a file that can be written, but {options.html} can't be.")
+    with waiting_for("Looking for Kafka"):
+        broker = Broker(str(lease("crash-test").ask("server", name="kafka")), ours=True)
+    reads, chosen = _input(options)
+    home = scratch_dir() / "crash-test"
+    shutil.rmtree(home, ignore_errors=True)
+    token = secrets.token_hex(3)
+    setup = Setup(
+        *(broker, words, token, home, reads),
+        *(options.out, options.out_table or "", options.out_folder),
+        *(options.quiet / 1000, options.start_within / 1000),
+    )
+    compare = Compare(options.compare or "", tuple(options.ignore or ()))
+    found, dirty, kinds = Found(setup, options.seed, len(chosen)), list[Dirty](), 0
+    interrupted = False
+    try:
+        crash_test(
+            *(setup, chosen), kills=options.kills, seed=options.seed, faults=options.faults,
+            compare=compare, found=found, say=_say,
+        )  # fmt: skip
+        if options.dirt:
+            dirty, kinds = feed(setup, chosen, compare, _say)
+    except KeyboardInterrupt:
+        interrupted = True
+        _say("Interrupted: everything that was started is ended.")
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+    lines = report.sentences(found, options.promise)
+    if kinds:
+        lines += report.of_dirt(dirty, kinds)
+    print("", *(plain(part) for line in lines for part in line.split("\n")), sep="\n")
+    if options.html:
+        Path(options.html).write_text(report.page(found, lines, shlex.join(words)))
+        _say(f"Written: {options.html}")
+    return INTERRUPTED if interrupted else report.code(found, dirty, options.promise)
+
+
+def _require(words: tuple[str, ...], options: Namespace) -> None:
+    """Refuse a command that can't be tested, before anything is started."""
+    if not words:
+        raise CrashFailed("Expected the program's command behind --, but there is none.")
+    needed = ["{in}", *["{in2}"] * (len(options.topics or ()) > 1)]
+    needed += [] if options.out_table else ["{out}"]
+    if len(options.topics or ()) > 2:
+        raise CrashFailed("Expected one topic or two behind --in.")
+    for place in needed:
+        if not any(place in word for word in words):
+            raise CrashFailed(
+                f"Expected {place} in the command: each run has an input and an output of its own. "
+                f"These places are filled: {' '.join(PLACES)}."
+            )
+    if shutil.which(words[0]) is None:
+        raise CrashFailed(f"This program isn't found: {words[0]}.")
+
+
+def _input(options: Namespace) -> tuple[list[tuple[str, int]], list[Record]]:
+    """Read the topics that were named, from the cluster that is configured; else make clicks.
+
+    Returns their names and numbers of partitions, and the records.
+    """
+    if not options.topics:
+        _say(f"Without --in, the input is {options.records:,} clicks of our own.")
+        return [("clicks", PARTITIONS)], _clicks(options.records)
+    with waiting_for("Looking for Kafka"):
+        config = kafka("crash-test").client_config()
+    plans = [plan(config, name, options.last, options.records) for name in options.topics]
+    with waiting_for("Reading the input"):
+        chosen = read_input(config, plans)
+    if not chosen:
+        raise CrashFailed(f"Expected records in {options.topics[0]!r}, but none could be read.")
+    _say(f"The input: {len(chosen):,} records of {' and '.join(options.topics)}, only read.")
+    return [(each.topic, each.partitions) for each in plans], chosen
+
+
+def _clicks(number: int) -> list[Record]:
+    """Draw clicks that end now."""
+    stream = ClickStream(rate=RATE, partitions=PARTITIONS)
+    stream = stream.ending_by(int(time.time() * 1000), number)
+    _, rows = Drawn(stream, 0, number).until(math.inf)
+    columns = (rows[name].to_pylist() for name in ("partition", "arrival", "key", "value"))
+    return [Record(*row) for row in zip(*columns, strict=True)]
+
+
+def _say(text: str) -> None:
+    print(plain(text), file=sys.stderr, flush=True)

@@ -1,0 +1,1 @@
+"""Kills any program that reads Kafka, and compares its results with those of an undisturbed run."""

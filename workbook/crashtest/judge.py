@@ -1,0 +1,178 @@
+"""Compares the results of a killed program with those of runs that nobody killed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from workbook.crashtest.results import Row
+from workbook.crashtest.words import AT_LEAST, AT_MOST, EXACTLY, NEITHER
+from workbook.errors import CrashFailed
+
+TABLE, BAG, ID = "table", "bag", "id:"
+EXAMPLES = 5
+
+Ident = tuple[str, ...]
+"""What a result is known by: a record's key, the fields that were named, else its whole value."""
+
+
+Values = Mapping[Ident, list[str]]
+"""By ident the values, in the order in which they came."""
+
+
+@dataclass(frozen=True)
+class Compare:
+    """How results are compared: as a ``table``, as a ``bag``, by an ``id:FIELD``, or as they fit.
+
+    ``ignored`` are fields of JSON values that don't count.
+    """
+
+    how: str = ""
+    ignored: Sequence[str] = ()
+
+    def read(self, rows: Iterable[Row]) -> dict[Ident, list[str]]:
+        """Return by ident the values in their order; raise ``CrashFailed`` for a missing field."""
+        found: dict[Ident, list[str]] = defaultdict(list)
+        for row in rows:
+            value = self._value(row.value)
+            found[self._ident(row, value)].append(value)
+        return dict(found)
+
+    def _value(self, value: bytes | None) -> str:
+        if value is None:
+            return "(tombstone)"
+        if self.ignored:
+            try:
+                fields = json.loads(value)
+                kept = {n: v for n, v in fields.items() if n not in self.ignored}
+                return json.dumps(kept, sort_keys=True, ensure_ascii=False)
+            except (ValueError, AttributeError):
+                pass  # another kind of value: all of it counts
+        return value.decode(errors="backslashreplace")
+
+    def _ident(self, row: Row, value: str) -> Ident:
+        if self.how.startswith(ID):
+            names = self.how.removeprefix(ID).split(",")
+            try:
+                fields = json.loads(row.value or b"")
+                return tuple(str(fields[name]) for name in names)
+            except (ValueError, KeyError, TypeError):
+                raise CrashFailed(
+                    f"Expected JSON with the field {' and '.join(names)} in each result, but got: "
+                    f"{value[:200]}. Name other fields by --compare, or compare as a bag."
+                ) from None
+        if row.key is None:
+            return (value,)
+        return (row.key.decode(errors="backslashreplace"),)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the program does when nobody kills it, from two runs.
+
+    ``unstable`` are the idents in which the two runs differ by themselves: no kill is blamed for
+    these. ``by`` is how is compared: table or bag.
+    """
+
+    values: Mapping[Ident, Sequence[str]]
+    unstable: frozenset[Ident]
+    by: str
+    why: str
+
+    @property
+    def judged(self) -> int:
+        """Return how many idents can be judged."""
+        return len(self.values.keys() - self.unstable)
+
+
+def truth_of(compare: Compare, first: Sequence[Row], second: Sequence[Row]) -> Truth:
+    """Return what two runs without a kill have in common.
+
+    Unless it's said how to compare: as a bag where both runs had the same records as often, else
+    as a table where each record has a key.
+    """
+    one, two = compare.read(first), compare.read(second)
+    differing = {way: _differing(one, two, way) for way in (BAG, TABLE)}
+    keyed = all(row.key is not None for row in first)
+    if compare.how == TABLE and not keyed:
+        raise CrashFailed("Only results with a key are a table: compare by id:FIELD, or as a bag.")
+    if compare.how:
+        by, why = (TABLE if compare.how == TABLE else BAG), "as you asked"
+    elif differing[BAG] and keyed:
+        by, why = TABLE, "two runs without a kill differ in how often they write a key"
+    else:
+        by, why = BAG, "two runs without a kill wrote the same" if not differing[BAG] else "no keys"
+    return Truth(one, frozenset(differing[by]), by, why)
+
+
+def _differing(one: Values, two: Values, by: str) -> set[Ident]:
+    def seen(values: list[str] | None) -> object:
+        return values and (values[-1] if by == TABLE else Counter(values))
+
+    return {ident for ident in {*one, *two} if seen(one.get(ident)) != seen(two.get(ident))}
+
+
+@dataclass
+class Verdict:
+    """What a killed run has lost, written twice, changed, and written though nobody expected it.
+
+    ``examples`` name some of each. ``last_same``: who reads the last value of each key sees no
+    difference; None where results have no key.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    judged: int = 0
+    last_same: bool | None = None
+    repeats_seen: bool = True
+
+    @property
+    def kept(self) -> str:
+        """Return what the program kept in this run: a word of ``words.KINDS``."""
+        lost, changed = self.counts["lost"], self.counts["changed"]
+        more = self.counts["twice"] + self.counts["unexpected"]
+        if not lost and not changed and (self.last_same or not self.counts["unexpected"]):
+            return AT_LEAST if more or not self.repeats_seen else EXACTLY
+        return AT_MOST if lost and not changed and not more else NEITHER
+
+    def note(self, kind: str, number: int, example: str) -> None:
+        """Count, and keep a few examples."""
+        self.counts[kind] += number
+        if len(self.examples[kind]) < EXAMPLES:
+            self.examples[kind].append(example)
+
+
+def judge(truth: Truth, compare: Compare, rows: Sequence[Row], *, whole: bool = True) -> Verdict:
+    """Compare results with the truth; what isn't the ``whole`` of them can't have lost any."""
+    found = compare.read(rows)
+    keyed = bool(rows) and all(row.key is not None for row in rows)
+    verdict = Verdict(judged=truth.judged, repeats_seen=truth.by == BAG)
+    same = True
+    for ident in {**truth.values, **found}:
+        if ident in truth.unstable:
+            continue
+        expected, got = list(truth.values.get(ident, ())), found.get(ident, [])
+        name = "/".join(ident)
+        if (expected or [""])[-1] != (got or [""])[-1]:
+            same = False
+        if truth.by == TABLE:
+            expected, got = expected[-1:], got[-1:]
+        missing, more = Counter(expected) - Counter(got), Counter(got) - Counter(expected)
+        if not whole:
+            missing.clear()
+        again = sum(number for value, number in more.items() if value in expected)
+        other = [value for value in more.elements() if value not in expected]
+        changed = min(missing.total(), len(other))
+        if changed:
+            instead = f"{name}: {other[-1]} in place of {next(iter(missing))}"
+            verdict.note("changed", changed, instead)
+        if lost := missing.total() - changed:
+            verdict.note("lost", lost, f"{name}: {next(iter(missing))}")
+        if again:
+            verdict.note("twice", again, name)
+        if len(other) > changed:
+            verdict.note("unexpected", len(other) - changed, f"{name}: {other[-1]}")
+    verdict.last_same = same if keyed else None
+    return verdict
