@@ -26,7 +26,7 @@ MEANS = {
 }
 CAPTION = (
     "The lives of the program. Each bar is a life, a cross a fault; ticks are results and commits. "
-    "What came between the last commit and a cross is read again, or lost."
+    "Records between the last commit and a cross are read again, or lost."
 )
 FIELDS_TOLD = 3
 
