@@ -24,9 +24,10 @@ MEANS = {
     AT_MOST: "results were lost, and none was written twice",
     NEITHER: "results were lost or changed",
 }
+SAID = {"twice": "written again"}
 CAPTION = (
     "The lives of the program. Each bar is a life, a cross a fault; ticks are results and commits. "
-    "Records between the last commit and a cross are read again, or lost."
+    "Results between the last commit and a cross are written again, or lost."
 )
 FIELDS_TOLD = 3
 
@@ -66,9 +67,9 @@ def sentences(found: Found, promise: str) -> list[str]:
     said = [headline(found, promise)]
     if truth is None:
         return said
-    how = "each result as often" if truth.by == BAG else "the last value of each key"
+    how = "each result, how often it came" if truth.by == BAG else "the last value of each key"
     said.append(
-        f"Compared by {how} ({truth.why}): {number(truth.judged, 'key or result')} of "
+        f"Compared: {how} ({truth.why}): {number(truth.judged, 'key or result')} of "
         f"{found.records:,} records, {found.results_of_truth:,} results when nobody killed it, "
         f"{len(found.rows):,} in the killed run."
         .replace("key or results", "keys or results")
@@ -78,7 +79,7 @@ def sentences(found: Found, promise: str) -> list[str]:
     if verdict:
         for kind, count in verdict.counts.items():
             if count:
-                said.append(f"{count:,} {kind}, for example:")
+                said.append(f"{count:,} {SAID.get(kind, kind)}, for example:")
                 said += [f"    {_short(example)}" for example in verdict.examples[kind]]
         if verdict.last_same and verdict.kept == AT_LEAST:
             said.append("Who reads the last value of each key sees no difference.")
@@ -133,7 +134,7 @@ def picture(found: Found) -> Picture:
         for hit in found.hits
     ]  # fmt: skip
     kinds = Counter(SAYS[hit.fault] for hit in found.hits)
-    words = "; ".join(f"{name}: {count}" for name, count in kinds.items()) or "no fault came"
+    words = ", ".join(f"{count} times {name}" for name, count in kinds.items()) or "no fault came"
     return Picture(plane, CAPTION, f"{words}.", rows)
 
 

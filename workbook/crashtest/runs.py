@@ -168,9 +168,10 @@ class _Lives:
         *parts, last = slices(chosen, kills + 1)
         victim = self._run.start()
         for number, part in enumerate(parts, 1):
+            seen = len(self._run.results.times), len(self._run.commits)
             self._run.send(part)
             fault, moment = self._draw.choice(list(faults)), self._draw.choice(MOMENTS)
-            while not self._wait(victim, moment):  # it ended by itself
+            while not self._wait(victim, moment, *seen):  # it ended by itself
                 victim = self._again(victim)
                 if self._found.stuck:
                     return
@@ -190,9 +191,12 @@ class _Lives:
                 return
         self._found.whole = True
 
-    def _wait(self, victim: Victim, moment: str) -> bool:
-        """Wait for the moment of a fault; return False if the program has failed before it."""
-        run, results, commits = self._run, len(self._run.results.times), len(self._run.commits)
+    def _wait(self, victim: Victim, moment: str, results: int, commits: int) -> bool:
+        """Wait for the moment of a fault: after more results or commits than these.
+
+        Returns False if the program has failed before it.
+        """
+        run = self._run
         long = 4 * self._start_s + 5
         come = {
             START: lambda: True,
