@@ -87,14 +87,15 @@ class DeadLetters:
 
     def close(self) -> None:
         """Wait for the broker to have every letter."""
-        if self._producer is None:
+        if (producer := self._producer) is None:
             return
-        lost, error = self._producer.settle()
+        self._producer = None
+        lost, error = producer.settle()
         if lost:
             silent = error is None or error.code() in SILENT
             kind = BrokerUnreachable if silent else RecordRefused
-            raise kind(f"{self._producer.told(f'{lost} more dead letters', error)} Start again.")
-        _IDLE[self._mine], self._producer = (self._most, self._producer), None
+            raise kind(f"{producer.told(f'{lost} more dead letters', error)} Start again.")
+        _IDLE[self._mine] = self._most, producer
 
     def _connected(self) -> tuple[int, DeliveringProducer]:
         config, topic, patience = self._config, self.topic, self._patience
