@@ -19,8 +19,8 @@ from workbook.explore.rows import AHEAD, REASONS, Choice
 from workbook.explore.sample import AVRO, JSON, Field, Sample
 
 BARS = " ▁▂▃▄▅▆▇█"
-WIDEST = 60
-"""Bars of a chart."""
+WIDEST = 36
+"""Bars of a chart: its line fits into 80 columns."""
 
 SETTINGS = {
     "cleanup.policy": "cleaned up by", "retention.ms": "kept for",
@@ -152,7 +152,8 @@ class Report:
 
     def _repeats(self) -> Group:
         repeats, of = self.figures.repeats, _name(self.choice.id) or "values"
-        rows = [("repeated", f"{repeats['again']:,}, {self._share(repeats['again'])}")]
+        again = f"{repeats['again']:,}, {self._share(repeats['again'])}"
+        rows = [("repeated", again if repeats["again"] else "none")]
         if repeats["apart"]:
             rows.append(("apart", _quantiles(repeats["apart"], span)))
         return _section(f"5 · Repeats: equal {of}", _pairs(rows))
@@ -277,8 +278,8 @@ def span(ms: float) -> str:
 
 
 def size(number: float) -> str:
-    """Format a number of bytes."""
-    return f"{number:,.0f}"
+    """Format a number of bytes, or of megabytes."""
+    return f"{number:,.0f}" if number >= 1 or not number else "less than 1"
 
 
 def moment(ms: int) -> str:
