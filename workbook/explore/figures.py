@@ -86,22 +86,22 @@ def _placed(rows: DataFrame, plan: Plan, window_ms: int) -> DataFrame:
     ``silence``, ``delay`` and ``lateness`` in ms, ``second`` and ``share``, the micro-batches of
     the live reader and of the backlog, ``start`` of its window. All but the first need a time.
     """
-    ranges = [(number, begin, end - begin) for number, (begin, end) in plan.ranges.items()]
-    known = rows.sparkSession.createDataFrame(ranges, "partition INT, first LONG, length LONG")
+    ranges = [plan.ranges.get(number, (0, 1)) for number in range(plan.partitions)]
+    first, end = (F.lit([at[side] for at in ranges])[F.col("partition")] for side in (0, 1))
     ordered = Window.partitionBy("partition").orderBy("offset")
     before = ordered.rowsBetween(Window.unboundedPreceding, 0)
     arrival, at = F.col("arrival"), F.when(F.col("why") == READ, F.col("time"))
     # A record isn't there before those that precede it, whatever its producer's clock said.
     latest = int(time.time() * 1000) + MAX_AHEAD_MS
     past = F.when(at.isNotNull() & (arrival <= latest), arrival)
-    return rows.join(F.broadcast(known), "partition").select(
+    return rows.select(
         "partition", "offset", "arrival", "time", "why", "keyless", "key", "same",
         F.col("size").cast("bigint").alias("size"),
         (arrival - F.lag("arrival").over(ordered)).alias("silence"),
         (arrival - at).alias("delay"),
         (F.max(at).over(before) - at).alias("lateness"),
         F.floor(F.coalesce(F.max(past).over(before), arrival) / 1000).alias("second"),
-        F.floor((F.col("offset") - F.col("first")) * BACKLOG / F.col("length")).alias("share"),
+        F.floor((F.col("offset") - first) * BACKLOG / (end - first)).alias("share"),
         (F.floor(at / window_ms) * window_ms).alias("start"),
     )  # fmt: skip
 
