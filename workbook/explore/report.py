@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from workbook.errors import plain
 from workbook.explore.figures import SHARES, TIMED, TOLD_S, Figures, recommended
 from workbook.explore.plan import Plan
 from workbook.explore.rows import AHEAD, REASONS, Choice
@@ -152,8 +153,7 @@ class Report:
 
     def _repeats(self) -> Group:
         repeats, of = self.figures.repeats, _name(self.choice.id) or "values"
-        again = f"{repeats['again']:,}, {self._share(repeats['again'])}"
-        rows = [("repeated", again if repeats["again"] else "none")]
+        rows = [("repeated", f"{n:,}, {self._share(n)}" if (n := repeats["again"]) else "none")]
         if repeats["apart"]:
             rows.append(("apart", _quantiles(repeats["apart"], span)))
         return _section(f"5 · Repeats: equal {of}", _pairs(rows))
@@ -296,8 +296,3 @@ def bars(counts: Sequence[int]) -> str:
     sums = [sum(counts[at : at + step]) for at in range(0, len(counts), step)]
     most = max(sums)
     return "".join(BARS[-(-8 * each // most)] for each in sums)
-
-
-def plain(text: str) -> str:
-    """Replace what would steer a terminal: others choose the names of fields and headers."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
