@@ -135,3 +135,11 @@ class NoSuchCrash(WorkbookError, ValueError):
 
 class CrashFailed(WorkbookError):
     """A run of the crash lab ended early or hung, so there is no verdict."""
+
+
+def plain(text: str) -> str:
+    """Replace the characters that would steer a terminal or begin a line.
+
+    Others choose the names of groups, clients and pages, and any character is allowed in them.
+    """
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from workbook.errors import plain
+
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = 130
 """The exit code of a command that was asked to end before its work was done."""
@@ -33,14 +35,6 @@ def typed() -> str:
 def as_typed(text: str) -> str:
     """Write the commands that a text names as they must be typed here."""
     return re.sub(r"(?<![\w./-])python -m workbook", lambda _: typed(), text)
-
-
-def plain(text: str) -> str:
-    """Replace the characters that would steer a terminal or begin a line.
-
-    Others choose the names of groups, clients and pages, and any character is allowed in them.
-    """
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def end_like_ctrl_c() -> None:

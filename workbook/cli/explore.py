@@ -32,7 +32,10 @@ def explore(options: Namespace) -> None:
     end_like_ctrl_c()
     for path in (options.html, options.json, options.program):
         if path and (Path(path).is_dir() or not os.access(Path(path).parent, os.W_OK)):
-            raise WorkbookError(f"Expected a file that can be written, but {path} can't be.")
+            raise WorkbookError(
+                f"Expected a file that can be written, but {path} is a folder, or in one that "
+                "isn't there or can't be written to."
+            )
     with waiting_for("Looking for Kafka"):
         broker = kafka("explore")
     config = broker.client_config()
@@ -44,7 +47,7 @@ def explore(options: Namespace) -> None:
     volume = wanted.offsets * sample.mean_bytes
     _say(
         f"Reading {wanted.offsets:,} of {wanted.held:,} offsets in {len(wanted.ranges)} of "
-        f"{wanted.partitions} partitions, about {size(volume / 1e6)} MB of keys and values ..."
+        f"{wanted.partitions} partitions, {size(volume / 1e6)} MB of keys and values ..."
     )
     prefetch()
     spark = spark_session("explore")

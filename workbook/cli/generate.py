@@ -1,15 +1,17 @@
 """``workbook generate``: a whole stream into a topic."""
 
+import os
 import re
 import time
 from argparse import Namespace
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from workbook.cli.console import INTERRUPTED, Ending, Line, end_like_ctrl_c, waiting_for
+from workbook.cli.console import INTERRUPTED, Ending, Line, end_like_ctrl_c, typed, waiting_for
 from workbook.errors import NoSuchStream
 from workbook.kafka.require import require_compacted, require_topic
 from workbook.stack.addresses import kafka, registry
+from workbook.stack.client import status
 from workbook.streams.stream_producer import Sent
 from workbook.streams.stream_producer import generate as send
 from workbook.systems import STREAMS
@@ -64,6 +66,9 @@ def generate(options: Namespace) -> int:
     whole = "" if sent.events == count else f" of {count:,}"
     text = f"{sent.events:,}{whole} events in {sent.messages:,} messages sent to {name}"
     line.show(f"{text} in {sent.seconds:.1f} s: {sent.rate:,.0f} messages/s", last=True)
+    lab = status() if broker.ours else None
+    if lab and not lab["pinned"] and all(user["pid"] == os.getpid() for user in lab["users"]):
+        print(f"No lab is open, so {name} ends now. To keep such a topic, first run: {typed()} up")
     return INTERRUPTED if whole else 0
 
 

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Sequence
 
 from workbook.cli.arguments import Command, Parser, add_to, later
-from workbook.cli.console import INTERRUPTED, as_typed, plain, typed, waiting_for
-from workbook.errors import NotRunning, WorkbookError
+from workbook.cli.console import INTERRUPTED, as_typed, typed, waiting_for
+from workbook.errors import NotRunning, WorkbookError, plain
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

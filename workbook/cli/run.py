@@ -16,11 +16,11 @@ from prometheus_client.registry import Collector
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from workbook.cli.console import Ending, end_like_ctrl_c, plain, typed, waiting_for
+from workbook.cli.console import Ending, end_like_ctrl_c, typed, waiting_for
 from workbook.cli.screen import Writes, follow
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.lab import crash as run_and_kill
-from workbook.errors import BrokerUnreachable, SparkFailed, WorkbookError
+from workbook.errors import BrokerUnreachable, SparkFailed, WorkbookError, plain
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import EndOffsets
 from workbook.kafka.require import not_taken, require_topic, topic_ids

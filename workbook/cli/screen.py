@@ -10,8 +10,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from workbook.cli.console import Ending, Line, plain, waiting_for
-from workbook.errors import BrokerUnreachable
+from workbook.cli.console import Ending, Line, waiting_for
+from workbook.errors import BrokerUnreachable, plain
 from workbook.kafka.offsets import EndOffsets
 from workbook.kafka.require import ANSWER_S, PATIENCE_S
 from workbook.spark.runner import OnPoint, Running

@@ -18,22 +18,8 @@ TOLD_S = (0, 1, 10, 60, 600, 3_600, 86_400)
 """The watermarks whose costs are told, in seconds."""
 
 ALSO_S = (
-    2,
-    5,
-    15,
-    30,
-    120,
-    300,
-    900,
-    1_200,
-    1_800,
-    7_200,
-    21_600,
-    43_200,
-    172_800,
-    604_800,
-    2_592_000,
-)
+    2, 5, 15, 30, 120, 300, 900, 1_200, 1_800, 7_200, 21_600, 43_200, 172_800, 604_800, 2_592_000,
+)  # fmt: skip
 """Those that may be recommended as well."""
 
 BACKLOG = 100
@@ -41,6 +27,8 @@ BACKLOG = 100
 
 TOP = 10
 TIMED = "with a time"
+TIMES = (TIMED, "before 2000", "after their arrival", REASONS[AHEAD])
+YEAR_2000 = 946_684_800_000
 
 
 @dataclass(frozen=True)
@@ -65,61 +53,109 @@ def measure(rows: DataFrame, plan: Plan, window_ms: int) -> Figures:
 
     A watermark is told for one that reads records as they arrive, in micro-batches of a second
     ("live"), and for one that reads them all in a hundred micro-batches, with one clock as Spark
-    has it ("backlog") or one per partition ("clocks"). A micro-batch drops a record
-    whose window has ended before the newest event time of the micro-batches before, less the delay.
+    has it ("backlog") or one per partition ("clocks"). A micro-batch drops a record whose window
+    has ended before the newest event time of the micro-batches before, less the delay; where they
+    follow each other without a pause, as in a backlog, of those before the previous one.
     """
-    timed = rows.where(F.col("why") == READ)
-    ordered = Window.partitionBy("partition").orderBy("offset")
-    newest = F.max("time").over(ordered.rowsBetween(Window.unboundedPreceding, 0))
-    late = timed.select((newest - F.col("time")).alias("ms"))
-    return Figures(
-        partitions=_partitions(rows, ordered),
-        reasons=_reasons(rows),
-        sizes=_quantiles(rows.select(F.col("size").alias("ms"))),
-        minutes=_minutes(rows),
-        delay=_quantiles(timed.select((F.col("arrival") - F.col("time")).alias("ms"))),
-        lateness=_quantiles(late),
-        times=_times(rows),
-        keys=_keys(rows),
-        repeats=_repeats(rows),
-        watermarks=_watermarks(timed, plan, window_ms),
-        table=_table(rows) if plan.compacted else None,
-    )
-
-
-def _partitions(rows: DataFrame, ordered: Any) -> list[dict[str, Any]]:
-    silence = F.col("arrival") - F.lag("arrival").over(ordered)
-    found = (
-        rows.withColumn("silence", silence)
-        .groupBy("partition")
-        .agg(
-            F.count("*").alias("records"), F.sum("size").alias("bytes"),
-            F.max("silence").alias("silence"), F.min("arrival").alias("first"),
-            F.max("arrival").alias("last"),
+    placed = _placed(rows, plan, window_ms).cache()
+    try:
+        places = _places(placed)
+        counted = _counted(placed.selectExpr(
+            "stack(3, 'size', size, 'delay', delay, 'lateness', lateness) AS (of, ms)"
+        ))  # fmt: skip
+        return Figures(
+            partitions=_partitions(places),
+            reasons=_reasons(places),
+            sizes=_quantiles(counted, "size"),
+            minutes=_minutes(placed),
+            delay=_quantiles(counted, "delay"),
+            lateness=_quantiles(counted, "lateness"),
+            times={name: int(places[name].sum()) for name in TIMES},
+            keys=_keys(placed),
+            repeats=_repeats(placed),
+            watermarks=_watermarks(placed.where(F.col("why") == READ), window_ms),
+            table=_table(placed) if plan.compacted else None,
         )
-        .orderBy("partition")
+    finally:
+        placed.unpersist()
+
+
+def _placed(rows: DataFrame, plan: Plan, window_ms: int) -> DataFrame:
+    """Add to each row what its partition's order says, and the micro-batches it's in.
+
+    ``silence``, ``delay`` and ``lateness`` in ms, ``second`` and ``share``, the micro-batches of
+    the live reader and of the backlog, ``start`` of its window. All but the first need a time.
+    """
+    ranges = [plan.ranges.get(number, (0, 1)) for number in range(plan.partitions)]
+    first, end = (F.lit([at[side] for at in ranges])[F.col("partition")] for side in (0, 1))
+    ordered = Window.partitionBy("partition").orderBy("offset")
+    before = ordered.rowsBetween(Window.unboundedPreceding, 0)
+    arrival, at = F.col("arrival"), F.when(F.col("why") == READ, F.col("time"))
+    # A record isn't there before those that precede it, whatever its producer's clock said.
+    latest = int(time.time() * 1000) + MAX_AHEAD_MS
+    past = F.when(at.isNotNull() & (arrival <= latest), arrival)
+    return rows.select(
+        "partition", "offset", "arrival", "time", "why", "keyless", "key", "same",
+        F.col("size").cast("bigint").alias("size"),
+        (arrival - F.lag("arrival").over(ordered)).alias("silence"),
+        (arrival - at).alias("delay"),
+        (F.max(at).over(before) - at).alias("lateness"),
+        F.floor(F.coalesce(F.max(past).over(before), arrival) / 1000).alias("second"),
+        F.floor((F.col("offset") - first) * BACKLOG / (end - first)).alias("share"),
+        (F.floor(at / window_ms) * window_ms).alias("start"),
     )  # fmt: skip
-    return [row.asDict() for row in found.collect()]
 
 
-def _reasons(rows: DataFrame) -> dict[str, int]:
-    found = {row.why: row["count"] for row in rows.groupBy("why").count().collect()}
-    keyless = rows.where("keyless").count()
+def _places(placed: DataFrame) -> pd.DataFrame:
+    """Return the sums of each partition and reason."""
+    valued = F.col("time").isNotNull() & (F.col("why") != EMPTY)
+    times = {
+        TIMED: valued,
+        "before 2000": valued & (F.col("time") < YEAR_2000),
+        "after their arrival": valued & (F.col("time") > F.col("arrival")),
+        REASONS[AHEAD]: valued & (F.col("why") == AHEAD),
+    }
+    return placed.groupBy("partition", "why").agg(
+        F.count("*").alias("records"), F.sum("size").alias("bytes"),
+        F.max("silence").alias("silence"), F.min("arrival").alias("first"),
+        F.max("arrival").alias("last"), F.count_if("keyless").alias("keyless"),
+        *(F.count_if(those).alias(name) for name, those in times.items()),
+    ).toPandas()  # fmt: skip
+
+
+def _partitions(places: pd.DataFrame) -> list[dict[str, Any]]:
+    how = {"records": "sum", "bytes": "sum", "silence": "max", "first": "min", "last": "max"}
+    found: Any = places.groupby("partition", as_index=False).agg(how)
+    return [
+        {name: None if np.isnan(n) else int(n) for name, n in row.items()}
+        for row in found.to_dict("records")
+    ]
+
+
+def _reasons(places: pd.DataFrame) -> dict[str, int]:
+    found = {int(why): int(n) for why, n in places.groupby("why")["records"].sum().items()}
     return {
         "records": sum(found.values()), "decoded": found.get(READ, 0) + found.get(AHEAD, 0),
-        **{words: found.get(why, 0) for why, words in REASONS.items()}, "no key": keyless,
+        **{words: found.get(why, 0) for why, words in REASONS.items()},
+        "no key": int(places["keyless"].sum()),
     }  # fmt: skip
 
 
-def _quantiles(values: DataFrame) -> dict[str, float]:
-    """Return the quantiles of ``ms`` to three digits, and the least and the most exactly."""
+def _counted(values: DataFrame) -> pd.DataFrame:
+    """Return by ``of`` how many rows are about as many ``ms``, to three digits."""
     unit = F.expr("pow(10, greatest(0, floor(log10(abs(ms) + 1)) - 2))")
     found: Any = (
-        values.groupBy((F.round(F.col("ms") / unit) * unit).alias("about"))
+        values.where("ms IS NOT NULL")
+        .groupBy("of", (F.round(F.col("ms") / unit) * unit).alias("about"))
         .agg(F.count("*").alias("n"), F.min("ms").alias("least"), F.max("ms").alias("most"))
-        .orderBy("about")
         .toPandas()
     )
+    return found.sort_values("about")
+
+
+def _quantiles(counted: pd.DataFrame, of: str) -> dict[str, float]:
+    """Return the quantiles of what was counted, and the least and the most exactly."""
+    found = counted[counted["of"] == of]
     if found.empty:
         return {}
     passed = found["n"].cumsum().to_numpy() / found["n"].sum()
@@ -136,51 +172,29 @@ def _minutes(rows: DataFrame) -> list[int]:
     return [found.get(at, 0) for at in range(first, last + 1)] if last - first < 10_080 else []
 
 
-def _times(rows: DataFrame) -> dict[str, int]:
-    valued = rows.where(F.col("time").isNotNull() & (F.col("why") != EMPTY))
-    year_2000 = 946_684_800_000
-    [row] = valued.agg(
-        F.count("*").alias(TIMED),
-        F.count_if(F.col("time") < year_2000).alias("before 2000"),
-        F.count_if(F.col("time") > F.col("arrival")).alias("after their arrival"),
-        F.count_if(F.col("why") == AHEAD).alias(REASONS[AHEAD]),
-    ).collect()
-    return {name: int(value) for name, value in row.asDict().items()}
-
-
 def _keys(rows: DataFrame) -> dict[str, Any]:
-    each = (
-        rows.where(F.col("key").isNotNull())
-        .groupBy("key")
-        .agg(F.count("*").alias("n"), F.count_distinct("partition").alias("homes"))
-        .cache()
-    )
-    try:
-        [row] = each.agg(
-            F.count("*").alias("keys"), F.sum("n").alias("records"),
-            F.count_if(F.col("homes") > 1).alias("torn"),
-        ).collect()  # fmt: skip
-        most = [r.n for r in each.orderBy(F.col("n").desc()).limit(TOP).collect()]
-    finally:
-        each.unpersist()
-    total = row.records or 0
+    torn = (F.min("partition") != F.max("partition")).alias("torn")
+    each = rows.where("key IS NOT NULL").groupBy("key").agg(F.count("*").alias("n"), torn)
+    # By how many keys have each count: few rows, whatever the number of keys.
+    keys = (F.count("*").alias("keys"), F.count_if("torn").alias("torn"))
+    found: pd.DataFrame = each.groupBy("n").agg(*keys).toPandas()
+    found = found.sort_values("n", ascending=False)
+    total = int((found["n"] * found["keys"]).sum())
+    most = found["n"].repeat(found["keys"].clip(upper=TOP)).head(TOP)
     return {
-        "different": row["keys"], "of records": total, "in several partitions": row.torn,
+        "different": int(found["keys"].sum()), "of records": total,
+        "in several partitions": int(found["torn"].sum()),
         "shares of the first ten": [n / total for n in most],
     }  # fmt: skip
 
 
 def _repeats(rows: DataFrame) -> dict[str, Any]:
-    counted = rows.where(F.col("same").isNotNull())
-    many = counted.groupBy("same").count().where(F.col("count") > 1)
-    [row] = many.agg(F.coalesce(F.sum(F.col("count") - 1), F.lit(0)).alias("again")).collect()
-    if not row.again:
-        return {"again": 0, "apart": {}}
     before = F.lag("arrival").over(Window.partitionBy("same").orderBy("arrival", "offset"))
-    apart = counted.join(many.select("same"), "same", "left_semi").select(
-        (F.col("arrival") - before).alias("ms")
+    apart = rows.where("same IS NOT NULL").select(
+        F.lit("apart").alias("of"), (F.col("arrival") - before).alias("ms")
     )
-    return {"again": int(row.again), "apart": _quantiles(apart.where(F.col("ms").isNotNull()))}
+    counted = _counted(apart)  # each but the first of its kind
+    return {"again": int(counted["n"].sum()), "apart": _quantiles(counted, "apart")}
 
 
 def _table(rows: DataFrame) -> dict[str, Any]:
@@ -196,66 +210,56 @@ def _table(rows: DataFrame) -> dict[str, Any]:
 # --- what a watermark costs -----------------------------------------------------------------------
 
 
-def _watermarks(timed: DataFrame, plan: Plan, window_ms: int) -> list[dict[str, Any]]:
+def _watermarks(timed: DataFrame, window_ms: int) -> list[dict[str, Any]]:
     """Return for each delay (s) what it drops, read in three ways, and what is open at most."""
-    ranges = [(number, begin, end - begin) for number, (begin, end) in plan.ranges.items()]
-    known = timed.sparkSession.createDataFrame(ranges, "partition INT, first LONG, length LONG")
-    # A record isn't there before those that precede it, whatever its producer's clock said.
-    ordered = Window.partitionBy("partition").orderBy("offset")
-    before = ordered.rowsBetween(Window.unboundedPreceding, 0)
-    past = F.when(F.col("arrival") <= int(time.time() * 1000) + MAX_AHEAD_MS, F.col("arrival"))
-    second = F.floor(F.coalesce(F.max(past).over(before), "arrival") / 1000)
-    share = F.floor((F.col("offset") - F.col("first")) * BACKLOG / F.col("length"))
-    start = F.floor(F.col("time") / window_ms) * window_ms
-    placed = timed.join(F.broadcast(known), "partition")
-    named = {"start": start, "second": second, "share": share}
-    timed = placed.withColumns(named).select("partition", "time", "key", *named)
-    ways = {
-        "live": (["second"], []), "backlog": (["share"], []), "clocks": (["share"], ["partition"])
-    }  # fmt: skip
     delays = sorted({*TOLD_S, *ALSO_S})
-    total, lost = timed.count(), {}
-    if not total:
+    limits = [1000 * delay for delay in delays]
+    counts = (F.count("*").alias("n"), F.max("time").alias("top"))
+    found: list[Any] = [
+        timed.groupBy(of.alias("of"), F.col(batch).alias("batch"), "start").agg(*counts).toPandas()
+        for of, batch in ((F.lit(0), "second"), (F.col("partition"), "share"))
+    ]
+    live, clocks = found
+    if live.empty:
         return []
-    for name, (batch, apart) in ways.items():
-        lost[name] = _dropped(timed, batch, apart, window_ms, [1000 * s for s in delays])
-    windows = _open(timed, window_ms, [1000 * s for s in delays])
+    total = live["n"].sum()
+    lost = {
+        "live": _dropped(live, 1, window_ms, limits),
+        "backlog": _dropped(clocks.assign(of=0), 2, window_ms, limits),
+        "clocks": _dropped(clocks, 2, window_ms, limits),
+    }
+    first = timed.groupBy("start", "key").agg(F.min("second").alias("batch"))
+    opened: pd.DataFrame = first.groupBy("start", "batch").count().toPandas()
+    windows = _open(opened, _clocks(live, 1), window_ms, limits)
     return [
         {
             "delay_s": delay,
-            **{name: counts[at] / total for name, counts in lost.items()},
+            **{name: float(counts[at] / total) for name, counts in lost.items()},
             "windows": windows[at][0], "groups": windows[at][1],
         }
         for at, delay in enumerate(delays)
     ]  # fmt: skip
 
 
-def _clocks(timed: DataFrame, batch: Sequence[str], apart: Sequence[str]) -> DataFrame:
-    """Return the newest event time before each micro-batch; null before the first."""
-    before = Window.partitionBy(*apart).orderBy(*batch)
-    clock = F.max("top").over(before.rowsBetween(Window.unboundedPreceding, -1))
-    tops = timed.groupBy(*apart, *batch).agg(F.max("time").alias("top"))
-    return tops.select(*apart, *batch, "top", clock.alias("clock"))
+def _clocks(found: pd.DataFrame, before: int) -> "pd.Series[float]":
+    """Return the newest event time so many micro-batches before each; none before the first."""
+    tops = found.groupby(["of", "batch"])["top"].max()
+    return tops.groupby("of").cummax().groupby("of").shift(before).rename("clock")
 
 
-def _dropped(
-    timed: DataFrame, batch: list[str], apart: list[str], window_ms: int, delays: Sequence[int]
-) -> list[int]:
-    clocks = _clocks(timed, batch, apart).drop("top")
-    past = F.col("clock") - (F.col("start") + window_ms)  # by how much the window has ended
-    counts = [F.count_if(past >= delay).alias(str(delay)) for delay in delays]
-    [row] = timed.join(clocks, [*apart, *batch]).agg(*counts).collect()
-    return [int(row[str(delay)]) for delay in delays]
+def _dropped(found: pd.DataFrame, before: int, window_ms: int, delays: Sequence[int]) -> list[int]:
+    clock = found.join(_clocks(found, before), on=["of", "batch"])["clock"]
+    past = clock - (found["start"] + window_ms)  # by how much the window has ended
+    return [int(found["n"][past >= delay].sum()) for delay in delays]
 
 
-def _open(timed: DataFrame, window_ms: int, delays: Sequence[int]) -> list[tuple[int, int]]:
+def _open(
+    found: pd.DataFrame, clocks: "pd.Series[float]", window_ms: int, delays: Sequence[int]
+) -> list[tuple[int, int]]:
     """Return for each delay the most windows, and windows of a key, that are open at once, live."""
-    clocks: Any = _clocks(timed, ["second"], []).orderBy("second").toPandas()
-    first = timed.groupBy("start", "key").agg(F.min("second").alias("second"))
-    found: pd.DataFrame = first.groupBy("start", "second").count().toPandas()
-    seconds, clock = clocks["second"].to_numpy(), clocks["clock"].to_numpy(dtype=float)
-    opened = np.searchsorted(seconds, found["second"].to_numpy())
-    clock = np.where(np.isnan(clock), -np.inf, clock)  # before the first one
+    seconds = clocks.index.get_level_values("batch").to_numpy()
+    clock = clocks.fillna(-np.inf).to_numpy()  # before the first one
+    opened = np.searchsorted(seconds, found["batch"].to_numpy())
     ends = found["start"].to_numpy() + window_ms
     earliest = found.assign(at=opened).groupby("start")["at"].min()
     most = []

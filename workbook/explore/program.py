@@ -3,9 +3,9 @@
 import json
 from textwrap import fill
 
-from workbook.errors import WorkbookError
+from workbook.errors import WorkbookError, plain
 from workbook.explore.figures import recommended
-from workbook.explore.report import Report, plain, share, span
+from workbook.explore.report import Report, share, span
 from workbook.explore.sample import AVRO, JSON
 from workbook.explore.sql import AS_JSON, read_by, text_of, time_of
 

@@ -13,14 +13,15 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from workbook.errors import plain
 from workbook.explore.figures import SHARES, TIMED, TOLD_S, Figures, recommended
 from workbook.explore.plan import Plan
 from workbook.explore.rows import AHEAD, REASONS, Choice
 from workbook.explore.sample import AVRO, JSON, Field, Sample
 
 BARS = " ▁▂▃▄▅▆▇█"
-WIDEST = 60
-"""Bars of a chart."""
+WIDEST = 36
+"""Bars of a chart: its line fits into 80 columns."""
 
 SETTINGS = {
     "cleanup.policy": "cleaned up by", "retention.ms": "kept for",
@@ -152,7 +153,7 @@ class Report:
 
     def _repeats(self) -> Group:
         repeats, of = self.figures.repeats, _name(self.choice.id) or "values"
-        rows = [("repeated", f"{repeats['again']:,}, {self._share(repeats['again'])}")]
+        rows = [("repeated", f"{n:,}, {self._share(n)}" if (n := repeats["again"]) else "none")]
         if repeats["apart"]:
             rows.append(("apart", _quantiles(repeats["apart"], span)))
         return _section(f"5 · Repeats: equal {of}", _pairs(rows))
@@ -277,8 +278,8 @@ def span(ms: float) -> str:
 
 
 def size(number: float) -> str:
-    """Format a number of bytes."""
-    return f"{number:,.0f}"
+    """Format a number of bytes, or of megabytes."""
+    return f"{number:,.0f}" if number >= 1 or not number else "less than 1"
 
 
 def moment(ms: int) -> str:
@@ -295,8 +296,3 @@ def bars(counts: Sequence[int]) -> str:
     sums = [sum(counts[at : at + step]) for at in range(0, len(counts), step)]
     most = max(sums)
     return "".join(BARS[-(-8 * each // most)] for each in sums)
-
-
-def plain(text: str) -> str:
-    """Replace what would steer a terminal: others choose the names of fields and headers."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
