@@ -242,7 +242,7 @@ def _watermarks(timed: DataFrame, window_ms: int) -> list[dict[str, Any]]:
 
 
 def _clocks(found: pd.DataFrame, before: int) -> "pd.Series[float]":
-    """Return the newest event time so many micro-batches before each; none before the first."""
+    """Return the newest event time ``before`` micro-batches earlier, none before the first."""
     tops = found.groupby(["of", "batch"])["top"].max()
     return tops.groupby("of").cummax().groupby("of").shift(before).rename("clock")
 
