@@ -48,6 +48,8 @@ def code(found: Found, dirty: Sequence[Dirty], promise: str) -> int:
 def headline(found: Found, promise: str) -> str:
     """Return the verdict in a line."""
     verdict, faults = found.verdict, number(len(found.hits), "fault")
+    if found.truth is None:
+        return "No verdict: it was interrupted before the program was killed."
     if verdict is None:
         return "No verdict: two runs that nobody killed have no result in common."
     if found.stuck:
@@ -81,8 +83,9 @@ def sentences(found: Found, promise: str) -> list[str]:
             if count:
                 said.append(f"{count:,} {SAID.get(kind, kind)}, for example:")
                 said += [f"    {_short(example)}" for example in verdict.examples[kind]]
-        if verdict.last_same and verdict.kept == AT_LEAST:
-            said.append("Who reads the last value of each key sees no difference.")
+        if verdict.last_same is not None and verdict.kept == AT_LEAST:
+            sees = "sees no difference" if verdict.last_same else "may see an older one"
+            said.append(f"Who reads the last value of each key {sees}.")
         if verdict.counts["lost"] and verdict.last_same and verdict.kept != AT_LEAST:
             said.append("The last value of each key is right: if only that counts, --compare table")
     if found.recoveries:
@@ -95,7 +98,8 @@ def sentences(found: Found, promise: str) -> list[str]:
         often = number(len(found.ended), "time")
         said.append(f"{often} nobody touched it, and it {found.ended[-1]}")
     if found.left_behind:
-        said.append(f"It left {number(found.left_behind, 'process')} behind when it ended.")
+        processes = "a process" if found.left_behind == 1 else f"{found.left_behind:,} processes"
+        said.append(f"It left {processes} behind when it ended.")
     said.append(f"Again, with the same faults drawn: --seed {found.seed}. A run is no proof.")
     return said
 
