@@ -36,7 +36,8 @@ def crash(options: Namespace) -> int:
     end_like_ctrl_c()
     words = tuple(options.words[1:] if options.words[:1] == ["--"] else options.words)
     _require(words, options)
-    if options.html and not os.access(Path(options.html).absolute().parent, os.W_OK):
+    page = Path(options.html or "report.html").absolute()
+    if options.html and (page.is_dir() or not os.access(page.parent, os.W_OK)):
         raise WorkbookError(f"Expected a file that can be written, but {options.html} can't be.")
     with waiting_for("Looking for Kafka"):
         broker = Broker(str(lease("crash-test").ask("server", name="kafka")), ours=True)
@@ -60,7 +61,7 @@ def crash(options: Namespace) -> int:
         )  # fmt: skip
         if options.dirt:
             kinds = feed(setup, chosen, compare, dirty, _say)
-    except CrashFailed as error:
+    except WorkbookError as error:
         if found.truth is None:
             raise
         failure = str(error)
@@ -75,8 +76,8 @@ def crash(options: Namespace) -> int:
     lines += [failure] * bool(failure)
     print("", *(plain(part) for line in lines for part in line.split("\n")), sep="\n")
     if options.html:
-        page = report.page(found, list(map(plain, lines)), plain(shlex.join(words)))
-        Path(options.html).write_text(page, encoding="utf-8")
+        text = report.page(found, list(map(plain, lines)), plain(shlex.join(words)))
+        page.write_text(text, encoding="utf-8")
         _say(f"Written: {options.html}")
     if interrupted:
         return INTERRUPTED

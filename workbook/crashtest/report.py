@@ -106,7 +106,8 @@ def sentences(found: Found, promise: str) -> list[str]:
 
 def of_dirt(dirty: Sequence[Dirty], kinds: int) -> list[str]:
     """Return what the program did with hostile records."""
-    faults, tried = [each for each in dirty if each.fault], number(kinds, "hostile record")
+    faults = [each for each in dirty if each.fault]
+    tried = number(kinds, "hostile record") if kinds else "the hostile records tried so far"
     if faults:
         return [f"✗ Of {tried}, these do harm:", *(f"    {each}" for each in faults)]
     told = [each.says for each in dirty if each.says]

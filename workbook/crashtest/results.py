@@ -172,8 +172,11 @@ class FolderResults(Results):
     def _rows(self) -> list[Row]:
         rows: list[Row] = []
         for file in self._files():
+            folders = file.parts[len(self._folder.parts) : -1]
+            columns = dict(unquote(each).split("=", 1) for each in folders if "=" in each)
             with suppress(ArrowException, OSError):  # one that a kill has cut off
-                rows += map(as_json, pq.read_table(file, partitioning="hive").to_pylist())
+                found = pq.read_table(file, partitioning=None).to_pylist()
+                rows += [as_json({**columns, **row}) for row in found]
         return rows
 
 
