@@ -165,11 +165,11 @@ def _unstable(found: Found) -> str:
     fields = Counter[str]()
     for ident in truth.unstable:
         with_fields = [f for value in truth.values.get(ident, ()) for f in _fields(value)]
-        fields.update(dict.fromkeys(with_fields))
-    hint = ""
+        fields.update(list(dict.fromkeys(with_fields)))
+    hint = " If it pauses between results, raise --quiet."
     if fields:
         named = ", ".join(name for name, _ in fields.most_common(FIELDS_TOLD))
-        hint = f" Its values have the fields {named}: --ignore one that changes by itself,"
+        hint += f" Its values have the fields {named}: --ignore one that changes by itself,"
         hint += " or name what a result is known by with --compare id:FIELD."
     return (
         f"In {most} of its results the program differs from itself when nobody kills it (by the "
