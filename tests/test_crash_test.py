@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from confluent_kafka.admin import AdminClient
 from labs import until
 
 from workbook.cli.main import main
@@ -16,7 +17,10 @@ from workbook.crashtest import dirt
 from workbook.crashtest.copies import Record, slices
 from workbook.crashtest.dirt import hostile
 from workbook.crashtest.judge import Compare, judge, truth_of
+from workbook.crashtest.report import sentences
 from workbook.crashtest.results import Row
+from workbook.crashtest.runs import Found
+from workbook.crashtest.trial import Setup
 from workbook.errors import CrashFailed
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_messages
@@ -58,6 +62,28 @@ def test_no_kill_is_blamed_for_what_differs_by_itself() -> None:
     assert truth.unstable == {("b",)}
     killed = rows(("a", "1"), ("b", "0.789"), ("c", "4"))
     assert dict(judge(truth, Compare(), killed).counts) == {"changed": 1}
+
+
+def test_the_fields_of_what_differs_by_itself_are_named() -> None:
+    first, second = (
+        rows(*((str(n), f'{{"at": {n + moment}}}') for n in range(3))) for moment in (0, 5)
+    )
+    found = Found(Setup(Broker(""), (), "", Path(), []), 1, 3, truth_of(Compare(), first, second))
+    assert "the fields at: --ignore" in " ".join(sentences(found, "none"))
+
+
+def test_a_few_results_of_chance_hide_no_loss() -> None:
+    first = rows(*((f"k{n % 9}", str(n)) for n in range(99)))
+    second = [*first[:-1], Row(first[-1].key, b"chance")]
+    truth = truth_of(Compare(), first, second)
+    assert truth.by == "bag"
+    assert judge(truth, Compare(), first[50:]).counts["lost"]
+
+
+def test_who_deleted_a_key_and_who_never_had_it_agree() -> None:
+    gone = [*CALM, Row(b"a", None)]
+    truth = truth_of(Compare("table"), gone, gone)
+    assert not judge(truth, Compare("table"), CALM[1:]).counts
 
 
 def test_a_table_is_compared_by_its_last_values() -> None:
@@ -195,3 +221,6 @@ def test_the_input_is_only_read(broker: Broker) -> None:
     assert "1,000 records" in found.stdout
     after = [(m.partition(), m.value()) for m in read_messages(broker.client_config(), made.name)]
     assert after == before
+    asked = AdminClient(broker.client_config())
+    groups = [its.group_id for its in asked.list_consumer_groups().result().valid]
+    assert not [name for name in groups if name.startswith("crash-test-")]

@@ -17,6 +17,7 @@ from workbook.crashtest.dirt import Dirty, feed
 from workbook.crashtest.judge import Compare
 from workbook.crashtest.runs import Found, crash_test
 from workbook.crashtest.trial import Setup
+from workbook.crashtest.victim import end_strays
 from workbook.crashtest.words import PLACES
 from workbook.errors import CrashFailed, WorkbookError
 from workbook.explore.plan import plan
@@ -35,11 +36,13 @@ def crash(options: Namespace) -> int:
     end_like_ctrl_c()
     words = tuple(options.words[1:] if options.words[:1] == ["--"] else options.words)
     _require(words, options)
-    if options.html and not os.access(Path(options.html).absolute().parent, os.W_OK):
+    page = Path(options.html or "report.html").absolute()
+    if options.html and (page.is_dir() or not os.access(page.parent, os.W_OK)):
         raise WorkbookError(f"Expected a file that can be written, but {options.html} can't be.")
     with waiting_for("Looking for Kafka"):
         broker = Broker(str(lease("crash-test").ask("server", name="kafka")), ours=True)
     reads, chosen = _input(options)
+    end_strays()
     home = scratch_dir() / "crash-test"
     shutil.rmtree(home, ignore_errors=True)
     token = secrets.token_hex(3)
@@ -50,27 +53,35 @@ def crash(options: Namespace) -> int:
     )
     compare = Compare(options.compare or "", tuple(options.ignore or ()))
     found, dirty, kinds = Found(setup, options.seed, len(chosen)), list[Dirty](), 0
-    interrupted = False
+    interrupted, failure = False, ""
     try:
         crash_test(
             *(setup, chosen), kills=options.kills, seed=options.seed, faults=options.faults,
             compare=compare, found=found, say=_say,
         )  # fmt: skip
         if options.dirt:
-            dirty, kinds = feed(setup, chosen, compare, _say)
+            kinds = feed(setup, chosen, compare, dirty, _say)
+    except WorkbookError as error:
+        if found.truth is None:
+            raise
+        failure = str(error)
     except KeyboardInterrupt:
         interrupted = True
         _say("Interrupted: everything that was started is ended.")
     finally:
         shutil.rmtree(home, ignore_errors=True)
     lines = report.sentences(found, options.promise)
-    if kinds:
+    if kinds or dirty:
         lines += report.of_dirt(dirty, kinds)
+    lines += [failure] * bool(failure)
     print("", *(plain(part) for line in lines for part in line.split("\n")), sep="\n")
     if options.html:
-        Path(options.html).write_text(report.page(found, lines, shlex.join(words)))
+        text = report.page(found, list(map(plain, lines)), plain(shlex.join(words)))
+        page.write_text(text, encoding="utf-8")
         _say(f"Written: {options.html}")
-    return INTERRUPTED if interrupted else report.code(found, dirty, options.promise)
+    if interrupted:
+        return INTERRUPTED
+    return 2 if failure else report.code(found, dirty, options.promise)
 
 
 def _require(words: tuple[str, ...], options: Namespace) -> None:

@@ -94,20 +94,26 @@ def _of_the_file() -> Iterator[tuple[str, Record]]:
 
 
 def feed(
-    setup: Setup, chosen: Sequence[Record], compare: Compare, say: Callable[[str], None]
-) -> tuple[list[Dirty], int]:
-    """Return what hostile records do, and how many were tried.
+    setup: Setup, chosen: Sequence[Record], compare: Compare, found: list[Dirty],
+    say: Callable[[str], None],
+) -> int:  # fmt: skip
+    """Add to ``found`` what hostile records do; return how many were tried.
 
-    The truth is a run over the same input without them. A harmful one is found by halving.
+    The truth is two runs over the same input without them. A harmful one is found by halving.
+    Raises ``CrashFailed`` where these have no results in common.
     """
     clean = list(chosen[:CLEAN])
     dirt = hostile(next((r for r in clean if r.value), clean[0]))
-    left, found = list(dirt), list[Dirty]()
-    say(f"Hostile records: first a run over {len(clean):,} records without them ...")
-    code, rows, _ = _over(setup, "clean", clean, [])
-    if code or not rows:
-        raise CrashFailed("Over the first records of the input alone, the program has no results.")
-    truth, runs = truth_of(compare, rows, rows), 0
+    left = list(dirt)
+    say(f"Hostile records: first two runs over {len(clean):,} records without them ...")
+    (code, one, _), (_, two, _) = (_over(setup, name, clean, []) for name in ("clean-1", "clean-2"))
+    truth, runs = truth_of(compare, one, two), 0
+    if code or not truth.judged:
+        raise CrashFailed(
+            "Nothing can be said of hostile records: over the first records of the input alone, "
+            "two runs of the program have no results in common."
+        )
+    by_value = (setup.query or setup.folder) and not compare.how
 
     def harm(names: Sequence[str]) -> tuple[str, str]:
         nonlocal runs
@@ -118,6 +124,8 @@ def feed(
             return f"the program ends with exit code {code} ({said})", ""
         more = ", ".join(f"{n:,} {kind}" for kind, n in verdict.counts.items() if n)
         lost = verdict.counts["lost"]
+        if by_value:  # a row that was changed is another one
+            lost = max(0, lost - verdict.counts["unexpected"])
         return (f"{lost:,} results of other records are lost" if lost else ""), more
 
     while True:
@@ -125,7 +133,8 @@ def feed(
         fault, more = harm(left)
         if not fault:
             says = f"With them, of the other records' results are {more}." if more else ""
-            return [*found, Dirty("", None, "", says)], len(dirt)
+            found.append(Dirty("", None, "", says))
+            return len(dirt)
         low, high = 0, len(left)  # the first `low` do no harm, the first `high` do
         while high - low > 1:
             middle = (low + high) // 2
@@ -136,7 +145,7 @@ def feed(
         found.append(Dirty(name, dirt[name].value, fault))
         say(f"Found: {found[-1]}")
         if len(found) == MOST:
-            return found, len(dirt)
+            return len(dirt)
 
 
 def _over(
@@ -148,5 +157,5 @@ def _over(
         run.send([*clean[:middle], *dirt, *clean[middle:]])
         victim = run.start()
         run.settle(victim, setup.start_within_s)
-        last = victim.last_words().strip().splitlines()[-1]
-        return victim.code or None, run.rows(), last
+        last = [line.strip() for line in victim.last_words().splitlines() if line.strip()]
+        return victim.code or None, run.rows(), "".join(last[-1:])

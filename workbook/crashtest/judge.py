@@ -12,7 +12,11 @@ from workbook.crashtest.words import AT_LEAST, AT_MOST, EXACTLY, NEITHER
 from workbook.errors import CrashFailed
 
 TABLE, BAG, ID = "table", "bag", "id:"
+TOMBSTONE = "(tombstone)"
 EXAMPLES = 5
+
+ALIKE = 0.9
+"""Of two calm runs' results, the part that both have if they can be compared as a bag."""
 
 Ident = tuple[str, ...]
 """What a result is known by: a record's key, the fields that were named, else its whole value."""
@@ -42,7 +46,7 @@ class Compare:
 
     def _value(self, value: bytes | None) -> str:
         if value is None:
-            return "(tombstone)"
+            return TOMBSTONE
         if self.ignored:
             try:
                 fields = json.loads(value)
@@ -73,11 +77,12 @@ class Truth:
     """What the program does when nobody kills it, from two runs.
 
     ``unstable`` are the idents in which the two runs differ by themselves: no kill is blamed for
-    these. ``by`` is how is compared: table or bag.
+    these. ``moving`` are those with another last value. ``by`` is how it's compared: table or bag.
     """
 
     values: Mapping[Ident, Sequence[str]]
     unstable: frozenset[Ident]
+    moving: frozenset[Ident]
     by: str
     why: str
 
@@ -90,8 +95,8 @@ class Truth:
 def truth_of(compare: Compare, first: Sequence[Row], second: Sequence[Row]) -> Truth:
     """Return what two runs without a kill have in common.
 
-    Unless it's said how to compare: as a bag where both runs had the same records as often, else
-    as a table where each record has a key.
+    Unless it's said how to compare: as a bag where both runs had nearly the same records as often,
+    else as a table where each record has a key.
     """
     one, two = compare.read(first), compare.read(second)
     differing = {way: _differing(one, two, way) for way in (BAG, TABLE)}
@@ -100,18 +105,31 @@ def truth_of(compare: Compare, first: Sequence[Row], second: Sequence[Row]) -> T
         raise CrashFailed("Only results with a key are a table: compare by id:FIELD, or as a bag.")
     if compare.how:
         by, why = (TABLE if compare.how == TABLE else BAG), "as you asked"
-    elif differing[BAG] and keyed:
+    elif not differing[BAG]:
+        by, why = BAG, "two runs without a kill wrote the same"
+    elif _shared(one, two) > ALIKE * max(len(first), len(second)):
+        by, why = BAG, "two runs without a kill wrote nearly the same"
+    elif keyed:
         by, why = TABLE, "two runs without a kill differ in how often they write a key"
     else:
-        by, why = BAG, "two runs without a kill wrote the same" if not differing[BAG] else "no keys"
-    return Truth(one, frozenset(differing[by]), by, why)
+        by, why = BAG, "no keys"
+    return Truth(one, frozenset(differing[by]), frozenset(differing[TABLE]), by, why)
 
 
 def _differing(one: Values, two: Values, by: str) -> set[Ident]:
-    def seen(values: list[str] | None) -> object:
-        return values and (values[-1] if by == TABLE else Counter(values))
+    def seen(values: Sequence[str]) -> object:
+        return _last(values) if by == TABLE else Counter(values)
 
-    return {ident for ident in {*one, *two} if seen(one.get(ident)) != seen(two.get(ident))}
+    return {ident for ident in {*one, *two} if seen(one.get(ident, ())) != seen(two.get(ident, ()))}
+
+
+def _last(values: Sequence[str]) -> list[str]:
+    """Return a key's last value; none where there is no such key, or no more."""
+    return [value for value in values[-1:] if value != TOMBSTONE]
+
+
+def _shared(one: Values, two: Values) -> int:
+    return sum((Counter(its) & Counter(two.get(ident, ()))).total() for ident, its in one.items())
 
 
 @dataclass
@@ -155,10 +173,10 @@ def judge(truth: Truth, compare: Compare, rows: Sequence[Row], *, whole: bool = 
             continue
         expected, got = list(truth.values.get(ident, ())), found.get(ident, [])
         name = "/".join(ident)
-        if (expected or [""])[-1] != (got or [""])[-1]:
+        if ident not in truth.moving and _last(expected) != _last(got):
             same = False
         if truth.by == TABLE:
-            expected, got = expected[-1:], got[-1:]
+            expected, got = _last(expected), _last(got)
         missing, more = Counter(expected) - Counter(got), Counter(got) - Counter(expected)
         if not whole:
             missing.clear()

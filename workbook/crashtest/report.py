@@ -48,6 +48,8 @@ def code(found: Found, dirty: Sequence[Dirty], promise: str) -> int:
 def headline(found: Found, promise: str) -> str:
     """Return the verdict in a line."""
     verdict, faults = found.verdict, number(len(found.hits), "fault")
+    if found.truth is None:
+        return "No verdict: it was interrupted before the program was killed."
     if verdict is None:
         return "No verdict: two runs that nobody killed have no result in common."
     if found.stuck:
@@ -81,8 +83,9 @@ def sentences(found: Found, promise: str) -> list[str]:
             if count:
                 said.append(f"{count:,} {SAID.get(kind, kind)}, for example:")
                 said += [f"    {_short(example)}" for example in verdict.examples[kind]]
-        if verdict.last_same and verdict.kept == AT_LEAST:
-            said.append("Who reads the last value of each key sees no difference.")
+        if verdict.last_same is not None and verdict.kept == AT_LEAST:
+            sees = "sees no difference" if verdict.last_same else "may see an older one"
+            said.append(f"Who reads the last value of each key {sees}.")
         if verdict.counts["lost"] and verdict.last_same and verdict.kept != AT_LEAST:
             said.append("The last value of each key is right: if only that counts, --compare table")
     if found.recoveries:
@@ -95,14 +98,16 @@ def sentences(found: Found, promise: str) -> list[str]:
         often = number(len(found.ended), "time")
         said.append(f"{often} nobody touched it, and it {found.ended[-1]}")
     if found.left_behind:
-        said.append(f"It left {number(found.left_behind, 'process')} behind when it ended.")
+        processes = "a process" if found.left_behind == 1 else f"{found.left_behind:,} processes"
+        said.append(f"It left {processes} behind when it ended.")
     said.append(f"Again, with the same faults drawn: --seed {found.seed}. A run is no proof.")
     return said
 
 
 def of_dirt(dirty: Sequence[Dirty], kinds: int) -> list[str]:
     """Return what the program did with hostile records."""
-    faults, tried = [each for each in dirty if each.fault], number(kinds, "hostile record")
+    faults = [each for each in dirty if each.fault]
+    tried = number(kinds, "hostile record") if kinds else "the hostile records tried so far"
     if faults:
         return [f"✗ Of {tried}, these do harm:", *(f"    {each}" for each in faults)]
     told = [each.says for each in dirty if each.says]
@@ -160,11 +165,11 @@ def _unstable(found: Found) -> str:
     fields = Counter[str]()
     for ident in truth.unstable:
         with_fields = [f for value in truth.values.get(ident, ()) for f in _fields(value)]
-        fields.update(dict.fromkeys(with_fields))
-    hint = ""
+        fields.update(list(dict.fromkeys(with_fields)))
+    hint = " If it pauses between results, raise --quiet."
     if fields:
         named = ", ".join(name for name, _ in fields.most_common(FIELDS_TOLD))
-        hint = f" Its values have the fields {named}: --ignore one that changes by itself,"
+        hint += f" Its values have the fields {named}: --ignore one that changes by itself,"
         hint += " or name what a result is known by with --compare id:FIELD."
     return (
         f"In {most} of its results the program differs from itself when nobody kills it (by the "

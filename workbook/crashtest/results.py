@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 import psycopg
 import pyarrow.parquet as pq
@@ -44,10 +45,14 @@ class Results(ABC):
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
 
-    def rows(self) -> list[Row]:
-        """Return all results so far; raise ``CrashFailed`` if they can't be read."""
+    def check(self) -> None:
+        """Raise ``CrashFailed`` if the results can't be read."""
         if self._failure is not None:
             raise CrashFailed(f"The results can't be read: {self._failure}")
+
+    def rows(self) -> list[Row]:
+        """Return all results so far; raise as ``check``."""
+        self.check()
         return self._rows()
 
     def held_back(self) -> bool:
@@ -144,25 +149,34 @@ class FolderResults(Results):
 
     def _look(self) -> int:
         self._over.wait(LOOK_S)
-        files = {(str(file), file.stat().st_size) for file in self._files()}
-        number, self._seen = len(files - self._seen), files
-        return number
+        with suppress(FileNotFoundError):  # removed while we look
+            files = {(str(file), file.stat().st_size) for file in self._files()}
+            number, self._seen = len(files - self._seen), files
+            return number
+        return 0
 
     def _files(self) -> list[Path]:
         log, found = self._folder / "_spark_metadata", set[str]()
         if not log.exists():
-            files = self._folder.rglob("*.parquet")
-            return sorted(f for f in files if not f.name.startswith((".", "_")))
+            found = {str(f) for f in self._folder.rglob("*.parquet") if self._counts(f)}
         for file in sorted(log.glob("[0-9]*")):
             for line in file.read_text().splitlines()[1:]:
-                found.add(json.loads(line)["path"].removeprefix("file://"))
+                found.add(unquote(urlsplit(json.loads(line)["path"]).path))
         return sorted(path for path in map(Path, found) if path.exists())
+
+    def _counts(self, file: Path) -> bool:
+        """Return False for what is hidden, or still being written, as in _temporary."""
+        parts = file.relative_to(self._folder).parts
+        return not any(part[0] in "._" and "=" not in part for part in parts)
 
     def _rows(self) -> list[Row]:
         rows: list[Row] = []
         for file in self._files():
+            folders = file.parts[len(self._folder.parts) : -1]
+            columns = dict(unquote(each).split("=", 1) for each in folders if "=" in each)
             with suppress(ArrowException, OSError):  # one that a kill has cut off
-                rows += map(as_json, pq.read_table(file, partitioning="hive").to_pylist())
+                found = pq.read_table(file, partitioning=None).to_pylist()
+                rows += [as_json({**columns, **row}) for row in found]
         return rows
 
 

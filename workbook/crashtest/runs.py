@@ -30,6 +30,12 @@ TOGETHER_S = 5.0
 TERM_S = 30.0
 ENDS_IN_A_ROW = 3
 
+LATE_S = 120.0
+"""For a result that is missing: a dead member of a group, or a dead producer's transaction, keeps
+its successor waiting for 45 s and 60 s by default, and some more."""
+
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 @dataclass(frozen=True)
 class Hit:
@@ -82,8 +88,11 @@ def trial(setup: Setup, name: str) -> Iterator[Trial]:
     run = Trial(setup, name)
     try:
         yield run
-    finally:
+    finally:  # a second Ctrl-C must leave nothing behind
+        before = {number: signal.signal(number, signal.SIG_IGN) for number in ENDINGS}
         run.close()
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def undisturbed(
@@ -104,6 +113,10 @@ def undisturbed(
             run.send(part)
             run.wait(victim, lambda: False, PAUSE_S)
         come = run.settle(victim, setup.start_within_s)
+        if rest and victim.code == 0:  # it ends with its input: once more, for what came meanwhile
+            run.kill(victim)
+            victim = run.start()
+            come = run.settle(victim, setup.start_within_s) or come
         said = f"It said:\n{victim.last_words()}"
         if victim.code:
             raise CrashFailed(
@@ -181,15 +194,26 @@ class _Lives:
             victim = getattr(self, f"_{fault}")(victim)
             self._say(f"{number} of {kills}: {SAYS[fault]}, {moment}")
         self._run.send(last)
-        patience = min(self._run.setup.start_within_s, 5 * self._start_s + 10)
+        patience, since = min(self._run.setup.start_within_s, 5 * self._start_s + 10), 0.0
         while True:
-            self._run.settle(victim, patience)
-            if not victim.code:
+            come = self._run.settle(victim, patience, since)
+            if victim.code:
+                victim = self._again(victim)
+                if self._found.stuck:
+                    return
+            elif not self._lacks() or (since and not come):
                 break
-            victim = self._again(victim)
-            if self._found.stuck:
-                return
+            else:
+                patience, since = max(LATE_S, patience), time.time()
+                if victim.code == 0:  # it ends with its input
+                    victim = self._kill(victim)
         self._found.whole = True
+
+    def _lacks(self) -> bool:
+        """Return True if results are missing that may still come."""
+        assert self._found.truth is not None
+        counts = judge(self._found.truth, self._found.compare, self._run.rows()).counts
+        return bool(counts["lost"] or counts["changed"]) and not self._run.all_committed
 
     def _wait(self, victim: Victim, moment: str, results: int, commits: int) -> bool:
         """Wait for the moment of a fault: after more results or commits than these.
@@ -238,18 +262,23 @@ class _Lives:
         victim.tell(signal.SIGSTOP)
         other = self._run.start()
         self._run.wait(other, lambda: False, FROZEN_S)
+        lives = self._run.members()
         victim.tell(signal.SIGCONT)
         self._run.wait(other, lambda: False, TOGETHER_S)
         self._run.kill(victim)
+        self._run.forget(self._run.members() - lives)
         return other
 
     def _broker(self, victim: Victim) -> Victim:
-        lease().ask("stop", name="kafka")
-        lease().ask("start", name="kafka")
+        try:
+            lease().ask("stop", name="kafka")
+        finally:  # others use it, too
+            lease().ask("start", name="kafka")
         return victim
 
     def _copies(self, victim: Victim) -> Victim:
-        other = self._run.start()
+        members, other = self._run.members(), self._run.start()
         self._run.wait(other, lambda: False, self._draw.uniform(1, 1 + 2 * self._start_s))
         self._run.kill(victim)
+        self._run.forget(members)
         return other

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,15 +18,16 @@ from confluent_kafka.admin import AdminClient
 
 from workbook.crashtest.copies import ANY, Copy, Record
 from workbook.crashtest.results import FolderResults, Results, Row, TableResults, TopicResults
-from workbook.crashtest.victim import Victim, forget_members
+from workbook.crashtest.victim import Victim, forget_members, marked, owner
 from workbook.errors import CrashFailed, WorkbookError
 from workbook.kafka.broker import Broker
-from workbook.kafka.offsets import ask_committed, group_reader
+from workbook.kafka.offsets import Offsets, Place, ask_committed, group_reader
 from workbook.stack.addresses import database, registry
+from workbook.stack.process import end_now
 from workbook.topics import Topic
 
 TICK_S = 0.005
-COMMIT_LOOK_S = 0.03
+COMMIT_LOOK_S, GROUP_LOOK_S = 0.03, 0.2
 ENDLESS_S = 900.0
 """A program that still writes this long after its last input is never quiet."""
 
@@ -56,7 +58,7 @@ class Setup:
 
 
 class Trial:
-    """A run: it makes its topics and folders, and ``close`` removes them.
+    """A run: it makes its topics and folders; ``close`` ends the program, and removes them.
 
     ``started`` and ``commits`` are moments (s since 1970); ``start_s`` is how long the first start
     took until its first result.
@@ -75,62 +77,82 @@ class Trial:
         self.left_behind = 0
         self._sent_at = 0.0
         self._victims: list[Victim] = []
-        self._over = threading.Event()
-        self._topics = list(self._reads)
-        self._copies = [
-            Copy(setup.broker, *each) for each in zip(self._reads, self._partitions, strict=True)
-        ]
-        if not setup.query and not setup.folder:
-            setup.broker.create(Topic(self.writes, self._partitions[0], ANY))
-            self._topics.append(self.writes)
-        self._known = self._all_topics()
-        self._words, self._database = self._filled()
-        self.results = self._watched()
-        self._watcher = threading.Thread(target=self._watch_commits, daemon=True)
-        self._watcher.start()
+        self._sent, self._committed = Counter[Place](), Offsets()
+        self._admin = AdminClient({**setup.broker.client_config(), "log_level": 0})
+        self._over, self._database = threading.Event(), ""
+        with ExitStack() as ends:  # in this order backwards, however far it has come
+            ends.callback(self._remove)
+            self._copies = [
+                Copy(setup.broker, *its) for its in zip(self._reads, self._partitions, strict=True)
+            ]
+            if not setup.query and not setup.folder:
+                setup.broker.create(Topic(self.writes, self._partitions[0], ANY))
+            self._known = self._all_topics()
+            self._words = self._filled()
+            self.results = self._watched()
+            ends.callback(self.results.close)
+            watcher = threading.Thread(target=self._watch_commits, daemon=True)
+            watcher.start()
+            ends.callback(watcher.join, 10)
+            ends.callback(self._over.set)
+            ends.callback(self._end_program)
+            self.close = ends.pop_all().close
 
     # --- the program ------------------------------------------------------------------------------
 
     def start(self) -> Victim:
         """Start a copy of the program."""
-        self._forget_the_dead()
+        if self.started and not self._victims:
+            self.forget(self.members())
+            self._log.unlink(missing_ok=True)
         self.started.append(time.time())
-        victim = Victim(self._words, self._log)
+        victim = Victim(self._words, self._log, self.run)
         self._victims.append(victim)
         return victim
 
     def kill(self, victim: Victim) -> None:
         """kill -9 to a copy, and all that it has started."""
-        ended = victim.code is not None
-        left = victim.kill()
-        self.left_behind += left if ended else 0
+        self.left_behind += victim.kill()
         self._victims.remove(victim)
+
+    def members(self) -> set[tuple[str, str]]:
+        """Return the members of the program's groups: group and id."""
+        found = set()
+        for group in self._groups():
+            with suppress(KafkaException):
+                [asked] = self._admin.describe_consumer_groups([group]).values()
+                found |= {(group, member.member_id) for member in asked.result().members}
+        return found
+
+    def forget(self, dead: Iterable[tuple[str, str]]) -> None:
+        """Let no group wait for members that were killed."""
+        for group, member in dead:
+            forget_members(self.setup.broker.bootstrap, group, [member])
 
     def send(self, chosen: Iterable[Record]) -> None:
         """Send a part of the input."""
         part = list(chosen)
         for source, copy in enumerate(self._copies):
             copy.send(record for record in part if record.source == source)
+        self._sent.update((self._reads[record.source], record.partition) for record in part)
         self._sent_at = time.time()
 
-    def settle(self, victim: Victim, patience_s: float) -> bool:
+    def settle(self, victim: Victim, patience_s: float, since: float = 0.0) -> bool:
         """Wait until the results are quiet, or the program has ended.
 
-        Returns False if none has come within ``patience_s`` of its last start. Raises
-        ``CrashFailed`` for a program that never gets quiet.
+        Returns False if none has come within ``patience_s`` of its last start, or of ``since``.
+        Raises ``CrashFailed`` for a program that never gets quiet.
         """
-        began, quiet = time.time(), self.setup.quiet_s
+        began, quiet, since = time.time(), self.setup.quiet_s, max(self.started[-1], since)
         while True:
-            self.results.rows()  # raises if they can't be read
-            since = max(self.started[-1], self._sent_at)
-            come = [at for at in self.results.times[-1:] if at > self.started[-1]]
-            calm = time.time() - max([since, *come])
-            if victim.code is not None and calm > 1:
+            self.results.check()
+            come = [at for at in self.results.times[-1:] if at > since]
+            calm = time.time() - max([since, self._sent_at, *come])
+            if calm > 1 and victim.code is not None:
                 return bool(come)
-            if come and calm > quiet and not self.results.held_back():
-                return True
-            if not come and calm > max(patience_s, quiet):
-                return False
+            long = quiet if come else max(patience_s, quiet)
+            if calm > long and not self.results.held_back():
+                return bool(come)
             if time.time() - began > ENDLESS_S:
                 raise CrashFailed(
                     f"It still writes {ENDLESS_S / 60:.0f} minutes after the last input. Results "
@@ -147,6 +169,11 @@ class Trial:
                 return False
             time.sleep(TICK_S)
         return True
+
+    @property
+    def all_committed(self) -> bool:
+        """Return True if the group has committed all of the input."""
+        return all(self._committed.get(place, 0) >= end for place, end in self._sent.items())
 
     @property
     def start_s(self) -> float:
@@ -168,38 +195,49 @@ class Trial:
         """Return the results so far."""
         return self.results.rows()
 
-    def close(self) -> None:
-        """End the program, and remove the topics, the schema and the group of this run."""
+    # --- inside -----------------------------------------------------------------------------------
+
+    def _end_program(self) -> None:
         for victim in list(self._victims):
             self.kill(victim)
-        self._over.set()
-        self.results.close()
-        self._watcher.join(10)
+        end_now(marked(owner()))  # one whose start was cut short
+
+    def _remove(self) -> None:
+        """Remove the topics, groups and the schema of this run, and what the program made so."""
         with suppress(WorkbookError, KafkaException):
-            self.setup.broker.delete(self._topics)
+            if mine := [name for name in self._all_topics() if self.setup.token in name]:
+                self.setup.broker.delete(mine)
+        self.forget(self.members())
         with suppress(KafkaException):
-            admin = AdminClient({**self.setup.broker.client_config(), "log_level": 0})
-            for done in admin.delete_consumer_groups([self.run], request_timeout=10).values():
-                done.result()
+            if groups := self._groups():
+                deleted = self._admin.delete_consumer_groups(groups, request_timeout=10)
+                for done in deleted.values():
+                    done.result()
         if self._database:
             with suppress(psycopg.Error), psycopg.connect(self._database) as connection:
                 connection.execute(f'DROP SCHEMA IF EXISTS "{self.run}" CASCADE'.encode())
 
-    # --- inside -----------------------------------------------------------------------------------
-
     def _all_topics(self) -> set[str]:
-        admin = AdminClient({**self.setup.broker.client_config(), "log_level": 0})
-        return {name for name in admin.list_topics(timeout=10).topics if name[:2] != "__"}
+        topics = self._admin.list_topics(timeout=10).topics
+        return {name for name in topics if name[:2] != "__"}
 
-    def _filled(self) -> tuple[list[str], str]:
-        """Return the command with its places filled, and the URL of this run's own schema."""
+    def _groups(self) -> list[str]:
+        """Return the groups that the program has made: their names have ``{run}`` in them."""
+        with suppress(KafkaException):
+            known = self._admin.list_consumer_groups(request_timeout=10).result().valid
+            return [group.group_id for group in known if self.run in group.group_id]
+        return []
+
+    def _filled(self) -> list[str]:
+        """Return the command with its places filled; make this run's own schema."""
         setup, url = self.setup, ""
         if setup.query or setup.uses("{database}"):
-            url = database("crash-test")
+            url = self._database = database("crash-test")
             with psycopg.connect(url) as connection:
                 connection.execute(f'CREATE SCHEMA "{self.run}"'.encode())
             path = quote(f'-csearch_path="{self.run}"')
             url += f"{'&' if '?' in url else '?'}options={path}"
+            self._database = url
         out = self.run if setup.query else str(self._home / "out") if setup.folder else self.writes
         places = {
             "{in}": self._reads[0], "{in2}": self._reads[-1], "{out}": out,
@@ -212,7 +250,7 @@ class Trial:
             for place, text in places.items():
                 word = word.replace(place, text)
             words.append(word)
-        return words, url
+        return words
 
     def _watched(self) -> Results:
         if self.setup.query:
@@ -222,20 +260,9 @@ class Trial:
         config = self.setup.broker.client_config()
         return TopicResults(config, self.writes, self._partitions[0])
 
-    def _forget_the_dead(self) -> None:
-        """Let the group wait for no member that was killed, unless another copy lives."""
-        if self._victims or not self.setup.uses("{run}") or not self.started:
-            return
-        with suppress(KafkaException):
-            admin = AdminClient({**self.setup.broker.client_config(), "log_level": 0})
-            [asked] = admin.describe_consumer_groups([self.run], request_timeout=10).values()
-            if dead := [member.member_id for member in asked.result().members]:
-                forget_members(self.setup.broker.bootstrap, self.run, dead)
-
     def _watch_commits(self) -> None:
         """Note when the group commits, and when the checkpoint gets a commit."""
-        last: Any = None
-        reader = group_reader(self.setup.broker.client_config(), self.run)
+        last, reader, config = None, None, self.setup.broker.client_config()
         places = [
             (topic, number)
             for topic, partitions in zip(self._reads, self._partitions, strict=True)
@@ -248,8 +275,13 @@ class Trial:
                             *self.checkpoint.glob("*/commits/[0-9]*")])  # fmt: skip
             elif self.setup.uses("{run}"):
                 with suppress(KafkaException, WorkbookError):
-                    seen = ask_committed(reader, self.setup.broker.client_config(), places)
+                    if reader is None:
+                        self._over.wait(GROUP_LOOK_S)
+                        reader = next((group_reader(config, n) for n in self._groups()), None)
+                    else:
+                        seen = self._committed = ask_committed(reader, config, places)
             if seen is not None and last is not None and seen != last:
                 self.commits.append(time.time())
             last = last if seen is None else seen
-        reader.close()
+        if reader is not None:
+            reader.close()

@@ -33,8 +33,8 @@ class Victim:
     Raises ``CrashFailed`` for a command that can't be started.
     """
 
-    def __init__(self, words: Sequence[str], log: Path) -> None:
-        self._log, self._mark = log, secrets.token_hex(8)
+    def __init__(self, words: Sequence[str], log: Path, run: str) -> None:
+        self._log, self._mark = log, f"{owner()} {run} {secrets.token_hex(8)}"
         env = {name: text for name, text in os.environ.items() if name not in NOT_THEIRS}
         try:
             with log.open("ab") as output:
@@ -55,28 +55,25 @@ class Victim:
 
     @property
     def code(self) -> int | None:
-        """Return the exit code; None while it runs."""
+        """Return the exit code; None while it runs, or what it has left behind as a service."""
         found: int | None = self._process.poll()
-        return found
+        return None if found == 0 and self.members() else found
 
     def members(self) -> list[psutil.Process]:
         """Return the program, all that it has started, and what was started by that."""
-        known = {member.pid: member for member in family(self._process.pid)}
-        for process in psutil.process_iter():
-            with suppress(psutil.Error, OSError):
-                if process.pid not in known and process.environ().get(MARK) == self._mark:
-                    known[process.pid] = process
-        return [p for p in known.values() if p.pid != os.getpid()]
+        return list({*family(self._process), *marked(self._mark)})
 
     def kill(self) -> int:
         """kill -9 to all of it; return how many processes were left of a program that had ended."""
+        ended = self._process.poll() is not None
         members = self.members()
-        with suppress(OSError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        if not ended:
+            with suppress(OSError):
+                os.killpg(self._process.pid, signal.SIGKILL)
         end_now(members)
         end_now(self.members())  # what one of them started meanwhile
         self._process.wait()
-        return len([p for p in members if p.pid != self._process.pid])
+        return len(members) if ended else 0
 
     def tell(self, number: signal.Signals) -> None:
         """Send a signal to the whole program."""
@@ -96,6 +93,28 @@ class Victim:
             log.seek(max(self._said_before, log.seek(0, os.SEEK_END) - 20_000))
             lines = log.read().decode(errors="replace").splitlines()
         return "\n".join(f"  {line[:300]}" for line in lines[-TOLD:]) or "  nothing"
+
+
+def owner() -> str:
+    """Return how the marks of this process's programs begin."""
+    return f"{os.uname().nodename} {os.getpid()}"
+
+
+def marked(begins: str) -> dict[psutil.Process, str]:
+    """Return the processes whose mark begins so, and their marks."""
+    found = {}
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            mark = process.environ().get(MARK)
+            if mark and f"{mark} ".startswith(f"{begins} ") and process.pid != os.getpid():
+                found[process] = mark
+    return found
+
+
+def end_strays() -> None:
+    """End programs whose crash test was killed."""
+    known = marked(os.uname().nodename)
+    end_now(p for p, mark in known.items() if not psutil.pid_exists(int(mark.split()[1])))
 
 
 def forget_members(servers: str, group: str, members: Sequence[str]) -> None:
