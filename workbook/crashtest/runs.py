@@ -180,7 +180,7 @@ class _Lives:
             victim = getattr(self, f"_{fault}")(victim)
             self._say(f"{number} of {kills}: {SAYS[fault]}, {moment}")
         self._run.send(last)
-        patience = min(self._run.setup.start_within_s, 5 * self._start_s + 10)
+        patience = min(self._run.setup.start_within_s, 5 * self._start_s + 20)
         while True:
             self._run.settle(victim, patience)
             if not victim.code:
@@ -234,18 +234,25 @@ class _Lives:
         victim.tell(signal.SIGSTOP)
         other = self._run.start()
         self._run.wait(other, lambda: False, FROZEN_S)
+        living = self._run.members()
         victim.tell(signal.SIGCONT)
         self._run.wait(other, lambda: False, TOGETHER_S)
         self._run.kill(victim)
+        self._run.forget(self._run.members() - living)
         return other
 
     def _broker(self, victim: Victim) -> Victim:
         lease().ask("stop", name="kafka")
         lease().ask("start", name="kafka")
+        self._run.stirred = time.time()
         return victim
 
     def _copies(self, victim: Victim) -> Victim:
+        if self._run.setup.uses("{run}"):
+            self._run.wait(victim, lambda: bool(self._run.members()), 4 * self._start_s + 5)
+        its = self._run.members()
         other = self._run.start()
         self._run.wait(other, lambda: False, self._draw.uniform(1, 1 + 2 * self._start_s))
         self._run.kill(victim)
+        self._run.forget(its)
         return other

@@ -12,8 +12,8 @@ from typing import Any
 from urllib.parse import quote
 
 import psycopg
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import ConsumerGroupState, KafkaException
+from confluent_kafka.admin import AdminClient, ConsumerGroupDescription
 
 from workbook.crashtest.copies import ANY, Copy, Record
 from workbook.crashtest.results import FolderResults, Results, Row, TableResults, TopicResults
@@ -26,6 +26,7 @@ from workbook.topics import Topic
 
 TICK_S = 0.005
 COMMIT_LOOK_S = 0.03
+REBALANCE_S = 60.0
 ENDLESS_S = 900.0
 """A program that still writes this long after its last input is never quiet."""
 
@@ -58,7 +59,8 @@ class Setup:
 class Trial:
     """A run: it makes its topics and folders, and ``close`` removes them.
 
-    ``started`` and ``commits`` are moments (s since 1970); ``start_s`` is how long the first start
+    ``started`` and ``commits`` are moments (s since 1970), and so is ``stirred``: when it was last
+    started, or its results were stopped by something else. ``start_s`` is how long the first start
     took until its first result.
     """
 
@@ -73,7 +75,7 @@ class Trial:
         self.started: list[float] = []
         self.commits: list[float] = []
         self.left_behind = 0
-        self._sent_at = 0.0
+        self.stirred, self._sent_at = 0.0, 0.0
         self._victims: list[Victim] = []
         self._over = threading.Event()
         self._topics = list(self._reads)
@@ -94,7 +96,8 @@ class Trial:
     def start(self) -> Victim:
         """Start a copy of the program."""
         self._forget_the_dead()
-        self.started.append(time.time())
+        self.stirred = time.time()
+        self.started.append(self.stirred)
         victim = Victim(self._words, self._log)
         self._victims.append(victim)
         return victim
@@ -106,6 +109,24 @@ class Trial:
         self.left_behind += left if ended else 0
         self._victims.remove(victim)
 
+    def members(self) -> set[str]:
+        """Return the ids of its group's members."""
+        group = self._group()
+        return {member.member_id for member in group.members} if group else set()
+
+    def forget(self, dead: set[str]) -> None:
+        """Let the copy that lives have the partitions of a dead one, and wait until it has them."""
+        if not dead:
+            return
+        forget_members(self.setup.broker.bootstrap, self.run, [*dead])
+        deadline = time.time() + REBALANCE_S
+        while time.time() < deadline:
+            group = self._group()
+            if group and group.state == ConsumerGroupState.STABLE and not dead & self.members():
+                break
+            time.sleep(0.1)
+        self.stirred = time.time()
+
     def send(self, chosen: Iterable[Record]) -> None:
         """Send a part of the input."""
         part = list(chosen)
@@ -116,14 +137,14 @@ class Trial:
     def settle(self, victim: Victim, patience_s: float) -> bool:
         """Wait until the results are quiet, or the program has ended.
 
-        Returns False if none has come within ``patience_s`` of its last start. Raises
+        Returns False if none has come within ``patience_s`` since it was ``stirred``. Raises
         ``CrashFailed`` for a program that never gets quiet.
         """
         began, quiet = time.time(), self.setup.quiet_s
         while True:
             self.results.rows()  # raises if they can't be read
-            since = max(self.started[-1], self._sent_at)
-            come = [at for at in self.results.times[-1:] if at > self.started[-1]]
+            since = max(self.stirred, self._sent_at)
+            come = [at for at in self.results.times[-1:] if at > self.stirred]
             calm = time.time() - max([since, *come])
             if victim.code is not None and calm > 1:
                 return bool(come)
@@ -176,7 +197,8 @@ class Trial:
         self.results.close()
         self._watcher.join(10)
         with suppress(WorkbookError, KafkaException):
-            self.setup.broker.delete(self._topics)
+            own = {name for name in self._all_topics() if self.run in name}  # changelogs
+            self.setup.broker.delete([*self._topics, *own])
         with suppress(KafkaException):
             admin = AdminClient({**self.setup.broker.client_config(), "log_level": 0})
             for done in admin.delete_consumer_groups([self.run], request_timeout=10).values():
@@ -224,13 +246,16 @@ class Trial:
 
     def _forget_the_dead(self) -> None:
         """Let the group wait for no member that was killed, unless another copy lives."""
-        if self._victims or not self.setup.uses("{run}") or not self.started:
-            return
-        with suppress(KafkaException):
-            admin = AdminClient({**self.setup.broker.client_config(), "log_level": 0})
-            [asked] = admin.describe_consumer_groups([self.run], request_timeout=10).values()
-            if dead := [member.member_id for member in asked.result().members]:
-                forget_members(self.setup.broker.bootstrap, self.run, dead)
+        if not self._victims and self.started:
+            forget_members(self.setup.broker.bootstrap, self.run, [*self.members()])
+
+    def _group(self) -> ConsumerGroupDescription | None:
+        if self.setup.uses("{run}"):
+            with suppress(KafkaException):
+                admin = AdminClient({**self.setup.broker.client_config(), "log_level": 0})
+                [asked] = admin.describe_consumer_groups([self.run], request_timeout=10).values()
+                return asked.result()
+        return None
 
     def _watch_commits(self) -> None:
         """Note when the group commits, and when the checkpoint gets a commit."""
@@ -243,12 +268,12 @@ class Trial:
         ]
         while not self._over.wait(COMMIT_LOOK_S):
             seen: Any = None
-            if self.setup.uses("{checkpoint}"):
-                seen = len([*self.checkpoint.glob("commits/[0-9]*"),
-                            *self.checkpoint.glob("*/commits/[0-9]*")])  # fmt: skip
-            elif self.setup.uses("{run}"):
-                with suppress(KafkaException, WorkbookError):
-                    seen = ask_committed(reader, self.setup.broker.client_config(), places)
+            with suppress(KafkaException, WorkbookError):
+                files = [*self.checkpoint.glob("commits/[0-9]*"),
+                         *self.checkpoint.glob("*/commits/[0-9]*")]  # fmt: skip
+                group = self.setup.uses("{run}")  # what is at {checkpoint} may not be Spark's
+                config = self.setup.broker.client_config()
+                seen = len(files), group and ask_committed(reader, config, places)
             if seen is not None and last is not None and seen != last:
                 self.commits.append(time.time())
             last = last if seen is None else seen
