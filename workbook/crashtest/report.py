@@ -49,6 +49,8 @@ def code(found: Found, dirty: Sequence[Dirty], promise: str) -> int:
 def headline(found: Found, promise: str) -> str:
     """Return the verdict in a line."""
     verdict, faults = found.verdict, number(len(found.hits), "fault")
+    if found.truth is None:
+        return "No verdict: it was interrupted before there was a run to compare with."
     if verdict is None:
         return "No verdict: two runs that nobody killed have no result in common."
     if found.stuck:
