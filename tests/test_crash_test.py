@@ -17,9 +17,9 @@ from workbook.crashtest import dirt
 from workbook.crashtest.copies import Record, slices
 from workbook.crashtest.dirt import hostile
 from workbook.crashtest.judge import Compare, judge, truth_of
-from workbook.crashtest.report import keeps
+from workbook.crashtest.report import keeps, sentences
 from workbook.crashtest.results import Row
-from workbook.crashtest.runs import trial
+from workbook.crashtest.runs import Found, trial
 from workbook.crashtest.trial import Setup
 from workbook.errors import CrashFailed
 from workbook.kafka.broker import Broker
@@ -83,7 +83,10 @@ def test_fields_are_ignored_and_named() -> None:
     truth = truth_of(compare, results(1), results(2))
     assert not truth.unstable
     assert judge(truth, compare, results(3)[1:]).kept == "at most once"
-    assert truth_of(Compare(), results(1), results(2)).judged == 0
+    changing = truth_of(Compare(), results(1), results(2))
+    assert changing.judged == 0
+    found = Found(Setup(Broker(""), (), "", Path(), []), 7, 3, changing)
+    assert "--ignore one" in " ".join(sentences(found, "none"))
     with pytest.raises(CrashFailed, match="field nobody in each result"):
         truth_of(Compare("id:nobody"), results(1), results(2))
 

@@ -166,7 +166,7 @@ def _unstable(found: Found) -> str:
     fields = Counter[str]()
     for ident in truth.unstable:
         with_fields = [f for value in truth.values.get(ident, ()) for f in _fields(value)]
-        fields.update(dict.fromkeys(with_fields))
+        fields.update([*dict.fromkeys(with_fields)])
     hint = ""
     if fields:
         named = ", ".join(name for name, _ in fields.most_common(FIELDS_TOLD))
