@@ -17,13 +17,14 @@ from workbook.crashtest import dirt
 from workbook.crashtest.copies import Record, slices
 from workbook.crashtest.dirt import hostile
 from workbook.crashtest.judge import Compare, judge, truth_of
-from workbook.crashtest.report import sentences
+from workbook.crashtest.report import keeps, sentences
 from workbook.crashtest.results import Row
-from workbook.crashtest.runs import Found
+from workbook.crashtest.runs import Found, trial
 from workbook.crashtest.trial import Setup
 from workbook.errors import CrashFailed
 from workbook.kafka.broker import Broker
 from workbook.kafka.readers import read_messages
+from workbook.topics import Topic, new_topic
 
 BUGGY = str(Path(__file__).with_name("buggy.py"))
 WORDS = ["--servers", "{servers}", "--topic", "{in}", "--out", "{out}", "--group", "{run}"]
@@ -90,7 +91,9 @@ def test_a_table_is_compared_by_its_last_values() -> None:
     first = rows(("a", "1"), ("a", "2"), ("b", "1"))
     truth = truth_of(Compare(), first, rows(("a", "2"), ("b", "1")))
     assert truth.by == "table"
-    assert judge(truth, Compare(), rows(("b", "1"), ("a", "1"), ("a", "2"))).kept == "at least once"
+    right = judge(truth, Compare(), rows(("b", "1"), ("a", "1"), ("a", "2")))
+    assert right.kept == "at least once"
+    assert keeps(right, "exactly-once")  # a table can't show more
     assert judge(truth, Compare(), rows(("a", "2"), ("a", "1"), ("b", "1"))).kept == "neither"
 
 
@@ -102,7 +105,10 @@ def test_fields_are_ignored_and_named() -> None:
     truth = truth_of(compare, results(1), results(2))
     assert not truth.unstable
     assert judge(truth, compare, results(3)[1:]).kept == "at most once"
-    assert truth_of(Compare(), results(1), results(2)).judged == 0
+    changing = truth_of(Compare(), results(1), results(2))
+    assert changing.judged == 0
+    found = Found(Setup(Broker(""), (), "", Path(), []), 7, 3, changing)
+    assert "--ignore one" in " ".join(sentences(found, "none"))
     with pytest.raises(CrashFailed, match="field nobody in each result"):
         truth_of(Compare("id:nobody"), results(1), results(2))
 
@@ -205,9 +211,17 @@ def test_hostile_records_that_end_a_program_are_named(
     assert said.count("Its value:") == 1
 
 
-def test_the_input_is_only_read(broker: Broker) -> None:
-    from workbook.topics import new_topic
+def test_a_run_leaves_no_topic(broker: Broker, tmp_path: Path) -> None:
+    with trial(Setup(broker, ("true",), "leaves", tmp_path, [("clicks", 1)]), "none") as run:
+        broker.create(Topic(f"{run.run}-views-changelog"))
+    admin = AdminClient({**broker.client_config()})
+    until(
+        lambda: not [n for n in admin.list_topics(timeout=10).topics if "leaves" in n],
+        "the end of its topics",
+    )
 
+
+def test_the_input_is_only_read(broker: Broker) -> None:
     made = new_topic("clicks", "crash-test", 2)
     broker.create(made)
     sent = workbook(

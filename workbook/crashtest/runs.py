@@ -277,6 +277,8 @@ class _Lives:
         return victim
 
     def _copies(self, victim: Victim) -> Victim:
+        if self._run.setup.uses("{run}"):
+            self._run.wait(victim, lambda: bool(self._run.members()), 4 * self._start_s + 5)
         members, other = self._run.members(), self._run.start()
         self._run.wait(other, lambda: False, self._draw.uniform(1, 1 + 2 * self._start_s))
         self._run.kill(victim)

@@ -269,19 +269,18 @@ class Trial:
             for number in range(partitions)
         ]
         while not self._over.wait(COMMIT_LOOK_S):
-            seen: Any = None
-            if self.setup.uses("{checkpoint}"):
-                seen = len([*self.checkpoint.glob("commits/[0-9]*"),
-                            *self.checkpoint.glob("*/commits/[0-9]*")])  # fmt: skip
-            elif self.setup.uses("{run}"):
+            seen: Any = len([*self.checkpoint.glob("commits/[0-9]*"),
+                             *self.checkpoint.glob("*/commits/[0-9]*")])  # fmt: skip
+            if self.setup.uses("{run}"):
                 with suppress(KafkaException, WorkbookError):
                     if reader is None:
                         self._over.wait(GROUP_LOOK_S)
                         reader = next((group_reader(config, n) for n in self._groups()), None)
                     else:
-                        seen = self._committed = ask_committed(reader, config, places)
-            if seen is not None and last is not None and seen != last:
+                        self._committed = ask_committed(reader, config, places)
+            seen = seen, self._committed
+            if last not in (None, seen):
                 self.commits.append(time.time())
-            last = last if seen is None else seen
+            last = seen
         if reader is not None:
             reader.close()
