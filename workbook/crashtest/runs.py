@@ -113,7 +113,7 @@ def undisturbed(
             run.send(part)
             run.wait(victim, lambda: False, PAUSE_S)
         come = run.settle(victim, setup.start_within_s)
-        if rest and victim.code == 0:  # it ends with its input: once more, for what came meanwhile
+        if rest and victim.code == 0:  # it ends with its input: once more, for its last parts
             run.kill(victim)
             victim = run.start()
             come = run.settle(victim, setup.start_within_s) or come
