@@ -123,7 +123,8 @@ class Program:
 
     def give_up(self, consumer, places):
         if self.bug == "rebalance":
-            consumer.commit(offsets=consumer.position(places), asynchronous=False)
+            if read := [place for place in consumer.position(places) if place.offset >= 0]:
+                consumer.commit(offsets=read, asynchronous=False)
         self.producer.flush(10)
         for place in places:
             self.open.pop(place.partition, None)
