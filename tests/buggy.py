@@ -122,8 +122,9 @@ class Program:
             consumer.assign(places)
 
     def give_up(self, consumer, places):
-        if self.bug == "rebalance":
-            consumer.commit(offsets=consumer.position(places), asynchronous=False)
+        read = [place for place in consumer.position(places) if place.offset >= 0]
+        if self.bug == "rebalance" and read:
+            consumer.commit(offsets=read, asynchronous=False)
         self.producer.flush(10)
         for place in places:
             self.open.pop(place.partition, None)
