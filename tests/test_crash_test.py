@@ -163,6 +163,10 @@ print("I forked", "{in}{out}"); sys.exit(3)
     ("words", "says"),
     [
         (["-c", "print('{in}')"], "Expected {out} in the command"),
+        (
+            ["-c", "'{in} {out} {server}'"],
+            "no place {server} in a command. Did you mean {servers}?",
+        ),
         (["-c", "import sys; sys.exit('no {in} {out}')"], "ended with exit code 1. It said:\n  no"),
         (["-c", f"{SILENT} # {{in}} {{out}}"], "without a result in out."),
         (["-c", FORKS], "ended with exit code 3"),
@@ -171,7 +175,7 @@ print("I forked", "{in}{out}"); sys.exit(3)
 def test_a_program_that_cannot_be_judged(broker: Broker, words: list[str], says: str) -> None:
     before = set(psutil.pids())
     found = crash_test(sys.executable, *words, options=("--start-within", "3s"))
-    assert found.returncode == 1
+    assert found.returncode == 2
     assert says in found.stderr
     new = [p for p in map(_words_of, set(psutil.pids()) - before) if "time.sleep(600)" in p]
     assert not new

@@ -2,12 +2,14 @@
 
 import math
 import os
+import re
 import secrets
 import shlex
 import shutil
 import sys
 import time
 from argparse import Namespace
+from difflib import get_close_matches
 from pathlib import Path
 
 from workbook.cli.console import INTERRUPTED, end_like_ctrl_c, plain, waiting_for
@@ -27,12 +29,21 @@ from workbook.stack.client import lease, scratch_dir
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.stream_producer import Drawn
 
+PLACE = re.compile(r"\{\w+\}")
 RATE, PARTITIONS = 100, 4
 """Of our own clicks: events a second, and the partitions that they are in."""
 
 
 def crash(options: Namespace) -> int:
     """Kill a program again and again, and judge it; 0 if it kept its promise, 2 for no verdict."""
+    try:
+        return _crash(options)
+    except CrashFailed as error:
+        print(f"\n{error}", file=sys.stderr)
+        return 2
+
+
+def _crash(options: Namespace) -> int:
     end_like_ctrl_c()
     words = tuple(options.words[1:] if options.words[:1] == ["--"] else options.words)
     _require(words, options)
@@ -88,6 +99,9 @@ def _require(words: tuple[str, ...], options: Namespace) -> None:
     """Refuse a command that can't be tested, before anything is started."""
     if not words:
         raise CrashFailed("Expected the program's command behind --, but there is none.")
+    for name in (name for word in words for name in PLACE.findall(word) if name not in PLACES):
+        if close := get_close_matches(name, PLACES, 1, 0.7):
+            raise CrashFailed(f"There's no place {name} in a command. Did you mean {close[0]}?")
     needed = ["{in}", *["{in2}"] * (len(options.topics or ()) > 1)]
     needed += [] if options.out_table else ["{out}"]
     if len(options.topics or ()) > 2:

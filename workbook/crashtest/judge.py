@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from workbook.crashtest.results import Row
 from workbook.crashtest.words import AT_LEAST, AT_MOST, EXACTLY, NEITHER
 from workbook.errors import CrashFailed
+from workbook.views.picture import number
 
 TABLE, BAG, ID = "table", "bag", "id:"
 TOMBSTONE = "(tombstone)"
@@ -98,6 +99,9 @@ def truth_of(compare: Compare, first: Sequence[Row], second: Sequence[Row]) -> T
     Unless it's said how to compare: as a bag where both runs had nearly the same records as often,
     else as a table where each record has a key.
     """
+    for name in compare.ignored:
+        if not any(f'"{name}"'.encode() in (row.value or b"") for row in first):
+            raise CrashFailed(f"No result has the field {name} that --ignore names.")
     one, two = compare.read(first), compare.read(second)
     differing = {way: _differing(one, two, way) for way in (BAG, TABLE)}
     keyed = all(row.key is not None for row in first)
@@ -189,7 +193,7 @@ def judge(truth: Truth, compare: Compare, rows: Sequence[Row], *, whole: bool = 
         if lost := missing.total() - changed:
             verdict.note("lost", lost, f"{name}: {next(iter(missing))}")
         if again:
-            verdict.note("twice", again, name)
+            verdict.note("twice", again, f"{name}: {number(again, 'time')} more")
         if len(other) > changed:
             verdict.note("unexpected", len(other) - changed, f"{name}: {other[-1]}")
     verdict.last_same = same if keyed else None

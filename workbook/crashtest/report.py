@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from workbook.crashtest.dirt import Dirty
 from workbook.crashtest.judge import BAG, Verdict
 from workbook.crashtest.runs import Found
-from workbook.crashtest.words import AT_LEAST, AT_MOST, EXACTLY, NEITHER, PROMISES, SAYS
+from workbook.crashtest.words import AT_LEAST, AT_MOST, COMMIT, EXACTLY, NEITHER, PROMISES, SAYS
 from workbook.views.colours import BLUE, GREEN, INK_ON_PAPER, RED
 from workbook.views.picture import Picture, number
 from workbook.views.plane import Plane
@@ -59,7 +59,9 @@ def headline(found: Found, promise: str) -> str:
     if not found.whole:
         return f"No verdict: it was interrupted after {faults}."
     mark = "·" if promise == "none" else "✓" if keeps(verdict, promise) else "✗"
-    again = "" if verdict.repeats_seen else " (in its last values; repeats can't be told)"
+    again = (
+        "" if verdict.repeats_seen else " (only last values were compared: repeats aren't counted)"
+    )
     open_ = sum(hit.open for hit in found.hits)
     known = f", {open_} of them between a result and its commit" if found.commits else ""
     means = MEANS[verdict.kept]
@@ -76,11 +78,15 @@ def sentences(found: Found, promise: str) -> list[str]:
         return said
     how = "each result, how often it came" if truth.by == BAG else "the last value of each key"
     said.append(
-        f"Compared: {how} ({truth.why}): {number(truth.judged, 'key or result')} of "
-        f"{found.records:,} records, {found.results_of_truth:,} results when nobody killed it, "
-        f"{len(found.rows):,} in the killed run."
-        .replace("key or results", "keys or results")
-    )  # fmt: skip
+        f"Compared: {how} ({truth.why}): {found.results_of_truth:,} results of "
+        f"{found.records:,} records when nobody killed it, {len(found.rows):,} in the killed run."
+    )
+    near = sum(hit.moment == COMMIT for hit in found.hits)
+    if found.commits and len(found.commits) <= near:
+        said.append(
+            f"Only {number(len(found.commits), 'commit')} came, so kills around one were hardly tried: "
+            "let it commit more often, or give more --records."
+        )
     if truth.unstable:
         said.append(_unstable(found))
     if verdict:
