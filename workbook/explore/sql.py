@@ -8,8 +8,7 @@ from fastavro.schema import expand_schema
 from workbook.explore.sample import AVRO, UNITS, Field, Sample
 
 AS_JSON = (
-    r"CASE WHEN is_valid_utf8(string(value)) AND btrim(string(value), ' \t\r\n') LIKE '{%}' "
-    "THEN try_parse_json(string(value)) END"
+    r"CASE WHEN btrim(string(value), ' \t\r\n') LIKE '{%}' THEN try_parse_json(string(value)) END"
 )
 """The SQL of a value as an object: Spark would read `12 apples` as the number 12."""
 
