@@ -20,7 +20,7 @@ from workbook.explore.plan import Plan, plan
 from workbook.explore.program import program
 from workbook.explore.report import Report, console, format_of
 from workbook.explore.rows import Choice, _with_avro, read, rows
-from workbook.explore.sample import Field, Sample, look
+from workbook.explore.sample import IN_HEADER, Field, Sample, look
 from workbook.explore.sql import read_by, text_of
 from workbook.kafka.readers import read_all
 
@@ -277,6 +277,22 @@ def test_what_cannot_be_explored_is_a_clear_error(
     }.items():
         assert main(["explore", *words]) == 1
         assert told in " ".join(capsys.readouterr().err.split()), words
+
+
+def test_a_schema_id_in_a_header_is_named_and_a_topic_of_nulls_is_told(
+    broker: Any, topic: Any
+) -> None:
+    made, config = topic("foreign"), broker.client_config()
+    producer, headers = Producer(config), [("__value_schema_id", b"\x01" + bytes(16))]
+    for value in (b"\0\x02\x06abc", b"plain", b'{"at": 1}', None):
+        producer.produce(made.name, value, headers=headers)
+    producer.flush()
+    wanted = plan(config, made.name, None, 1_000)
+    sample = look(config, wanted, None)
+    assert sample.formats == {IN_HEADER: 2, "JSON": 1, "no value": 1}
+    told = Figures([], {"records": 4, "no value": 4}, {}, [], {}, {}, {}, {}, {}, [], None)
+    report = Report(wanted, sample, Choice(), told, WINDOW, 0.001)
+    assert report.advice == "No record has a value, so there is nothing to count in windows."
 
 
 def test_avro_of_unions_maps_and_logical_types(spark: Any) -> None:

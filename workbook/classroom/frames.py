@@ -41,7 +41,7 @@ STREAMING_SECONDS = 60.0
 ENDING_SECONDS = 3.0
 """How long a call may go on once its jobs are cancelled; a loop of Python does."""
 
-MOST_ROWS = 12
+MOST_ROWS = 6
 """How many rows of each kind a difference shows."""
 
 _GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")

@@ -105,9 +105,11 @@ def other_columns(found: Sequence[str], asked: Sequence[str]) -> NotYet:
     """Return that the columns differ, and in what."""
     missing = ", ".join(column for column in asked if column not in found) or "none"
     besides = ", ".join((Counter(found) - Counter(asked)).elements()) or "none"
+    advice = "Check what you group by, and name a column with `alias`."
+    if missing == "none":
+        advice = "Choose the columns that are asked for with `select`."
     return NotYet(
-        f"The columns differ: missing {missing}; not asked for {besides}. Check what you group by, "
-        "and name a column with `alias`.",
+        f"The columns differ: missing {missing}; not asked for {besides}. {advice}",
         value=", ".join(found),
         expected=", ".join(asked),
     )

@@ -58,8 +58,7 @@ def explore(options: Namespace) -> None:
             spark, broker, wanted, sample, choice, folder, options.at_most,
             lambda done, of: _say(f"{done:,} of {of:,} offsets") if done < of else None,
         )  # fmt: skip
-        _say("Counting ...")
-        figures = measure(rows, wanted, options.window)
+        figures = measure(rows, wanted, options.window, lambda what: waiting_for(what, 2.0))
     except (PySparkException, Py4JError) as error:
         raise SparkFailed(
             f"Spark could not read {options.topic!r}: {cause(str(error))}. Nothing was changed. "

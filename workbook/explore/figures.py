@@ -1,7 +1,8 @@
 """Turns rows into the figures of a report, by Spark; they are small."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,33 +49,42 @@ class Figures:
     table: dict[str, Any] | None
 
 
-def measure(rows: DataFrame, plan: Plan, window_ms: int) -> Figures:
+def measure(
+    rows: DataFrame, plan: Plan, window_ms: int,
+    during: Callable[[str], AbstractContextManager[Any]] = nullcontext,
+) -> Figures:  # fmt: skip
     """Measure the rows of a plan; times are in ms, shares between 0 and 1.
 
     A watermark is told for one that reads records as they arrive, in micro-batches of a second
     ("live"), and for one that reads them all in a hundred micro-batches, with one clock as Spark
     has it ("backlog") or one per partition ("clocks"). A micro-batch drops a record whose window
     has ended before the newest event time of the micro-batches before, less the delay; where they
-    follow each other without a pause, as in a backlog, of those before the previous one.
+    follow each other without a pause, as in a backlog, of those before the previous one. ``during``
+    is given what is counted.
     """
+
+    def told(what: str, of: Callable[..., Any], *given: Any) -> Any:
+        with during(f"Counting {what}"):
+            return of(*given)
+
     placed = _placed(rows, plan, window_ms).cache()
     try:
-        places = _places(placed)
-        counted = _counted(placed.selectExpr(
+        places = told("by partition", _places, placed)
+        counted = told("sizes and delays", _counted, placed.selectExpr(
             "stack(3, 'size', size, 'delay', delay, 'lateness', lateness) AS (of, ms)"
         ))  # fmt: skip
         return Figures(
             partitions=_partitions(places),
             reasons=_reasons(places),
             sizes=_quantiles(counted, "size"),
-            minutes=_minutes(placed),
+            minutes=told("by minute", _minutes, placed),
             delay=_quantiles(counted, "delay"),
             lateness=_quantiles(counted, "lateness"),
             times={name: int(places[name].sum()) for name in TIMES},
-            keys=_keys(placed),
-            repeats=_repeats(placed),
-            watermarks=_watermarks(placed.where(F.col("why") == READ), window_ms),
-            table=_table(placed) if plan.compacted else None,
+            keys=told("keys", _keys, placed),
+            repeats=told("repeats", _repeats, placed),
+            watermarks=told("what watermarks cost", _watermarks, placed, window_ms),
+            table=told("the table's rows", _table, placed) if plan.compacted else None,
         )
     finally:
         placed.unpersist()
@@ -210,9 +220,9 @@ def _table(rows: DataFrame) -> dict[str, Any]:
 # --- what a watermark costs -----------------------------------------------------------------------
 
 
-def _watermarks(timed: DataFrame, window_ms: int) -> list[dict[str, Any]]:
+def _watermarks(placed: DataFrame, window_ms: int) -> list[dict[str, Any]]:
     """Return for each delay (s) what it drops, read in three ways, and what is open at most."""
-    delays = sorted({*TOLD_S, *ALSO_S})
+    delays, timed = sorted({*TOLD_S, *ALSO_S}), placed.where(F.col("why") == READ)
     limits = [1000 * delay for delay in delays]
     counts = (F.count("*").alias("n"), F.max("time").alias("top"))
     found: list[Any] = [

@@ -53,7 +53,8 @@ def plan(config: Mapping[str, Any], topic: str, last_ms: int | None, most: int) 
     config = {**config, **COMMITTED}
     places = {at.partition: at for at in partition_offsets(config, topic)}
     held = sum(at.end - at.begin for at in places.values())
-    since = _since(config, topic, DEFAULT_LAST_MS if last_ms is None else last_ms)
+    wanted_ms = DEFAULT_LAST_MS if last_ms is None else last_ms
+    since = first_since(config, topic, int(time.time() * 1000) - wanted_ms)
     ranges = {n: (max(since[n], at.begin), at.end) for n, at in places.items()}
     if last_ms is None and not any(end > begin for begin, end in ranges.values()):
         ranges = {n: (at.begin, at.end) for n, at in places.items()}
@@ -70,7 +71,3 @@ def plan(config: Mapping[str, Any], topic: str, last_ms: int | None, most: int) 
         if end > begin
     }
     return Plan(topic, len(places), kept, held, settings_of(config, topic))
-
-
-def _since(config: Mapping[str, Any], topic: str, last_ms: int) -> dict[int, int]:
-    return first_since(config, topic, int(time.time() * 1000) - last_ms)

@@ -16,12 +16,12 @@ from rich.text import Text
 from workbook.errors import plain
 from workbook.explore.figures import SHARES, TIMED, TOLD_S, Figures, recommended
 from workbook.explore.plan import Plan
-from workbook.explore.rows import AHEAD, REASONS, Choice
+from workbook.explore.rows import AHEAD, EMPTY, REASONS, Choice
 from workbook.explore.sample import AVRO, JSON, Field, Sample
 
 BARS = " ▁▂▃▄▅▆▇█"
-WIDEST = 36
-"""Bars of a chart: its line fits into 80 columns."""
+WIDEST, MOST_OTHERS = 36, 12
+"""Bars of a chart: its line fits into 80 columns; and fields that a list names."""
 
 SETTINGS = {
     "cleanup.policy": "cleaned up by", "retention.ms": "kept for",
@@ -45,6 +45,8 @@ class Report:
         """Return which delay to take, and what it costs, as a sentence."""
         best = recommended(self.figures.watermarks, self.loss)
         if not self.figures.watermarks:
+            if self.figures.reasons[REASONS[EMPTY]] == self.figures.reasons["records"]:
+                return "No record has a value, so there is nothing to count in windows."
             return "No record has a time that can be read: name another field by --time."
         if best is None:
             return (
@@ -52,16 +54,10 @@ class Report:
                 "lateness within the partitions, or choose another --time."
             )
         delay = span(1000 * best["delay_s"])
-        others = ", ".join(
-            f"{share(best[way])} {words}"
-            for way, words in (
-                ("backlog", "of a backlog"),
-                ("clocks", "with a clock per partition"),
-            )
-        )
         return (
             f"A watermark of {delay} loses {share(best['live'])} of the records read as they "
-            f"arrived ({others}), and keeps at most {best['groups']:,} windows of a key open."
+            f"arrived ({share(best['backlog'])} of a backlog, {share(best['clocks'])} with a clock "
+            f"per partition), and keeps at most {best['groups']:,} windows of a key open."
         )
 
     def to_json(self) -> str:
@@ -189,7 +185,7 @@ class Report:
 
 def format_of(sample: Sample) -> Group:
     """Return the part that a sample alone tells: format and fields."""
-    table = _columns("field", "there in", "types", "may be")
+    table = _columns("field", "there in", "types", "may be the")
     for field in sample.fields.values():
         many = len(field.types) > 1
         kinds = field.types.most_common()
@@ -198,7 +194,7 @@ def format_of(sample: Sample) -> Group:
             plain(field.name),
             share(field.there / max(sample.formats[sample.format], 1)),
             ", ".join(f"{k} {share(n / field.there)}" if many else k for k, n in kinds),
-            ", ".join(filter(None, (unit, "key" if field in sample.keys else ""))),
+            unit,
         )
     notes = [
         f"✗ {sample.formats[form]:,} of the sample: {form}; one is at partition {at[0]}, "
@@ -232,13 +228,15 @@ def _columns(first: str, *names: str) -> Table:
     table = Table(box=box.SIMPLE)
     table.add_column(first, overflow="fold")
     for name in names:
-        table.add_column(name, justify="left" if name in ("types", "may be") else "right")
+        table.add_column(name, justify="left" if name in ("types", "may be the") else "right")
     return table
 
 
 def _others(option: str, found: Sequence[Field], chosen: Field | None) -> list[str]:
-    names = ", ".join(field.name for field in found if field is not chosen)
-    return [f"Other fields that look like a {option} (--{option}): {names}"] if names else []
+    names = [field.name for field in found if field is not chosen]
+    more = ", ..." * (len(names) > MOST_OTHERS)
+    told = f"{', '.join(names[:MOST_OTHERS])}{more}"
+    return [f"Other fields that look like a {option} (--{option}): {told}"] if names else []
 
 
 def _name(field: Field | None) -> str | None:

@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -33,8 +34,9 @@ MAX_AHEAD_MS = 300_000
 YEARS = (-62_135_596_800_000, 253_402_300_799_999)
 """The years 1 to 9999, in ms: Spark can't compute with every number."""
 
-SLICE, SLICE_S = 250_000, 2.0
-"""Records of one read, and, where bytes per second are bounded, its seconds."""
+SLICE, SLICE_OF_ONE, SLICE_S, TASKS = 250_000, 1_000, 2.0, 64
+"""Records of one read, and at least of each partition, as a partition's consumer takes a while to
+start; where bytes per second are bounded, its seconds; and the tasks of a read at most."""
 
 
 @dataclass(frozen=True)
@@ -50,27 +52,24 @@ class Choice:
 
 
 def read(
-    spark: SparkSession,
-    broker: Broker,
-    plan: Plan,
-    sample: Sample,
-    choice: Choice,
-    folder: Path,
-    at_most: float | None,
-    say: Callable[[int, int], None],
-) -> DataFrame:
+    spark: SparkSession, broker: Broker, plan: Plan, sample: Sample, choice: Choice, folder: Path,
+    at_most: float | None, say: Callable[[int, int], None],
+) -> DataFrame:  # fmt: skip
     """Read what is planned into rows of a folder; ``say`` gets the offsets read, and of how many.
 
     ``at_most`` bounds the bytes per second, by the sample's mean. Raises ``WorkbookError`` if no
     record is left.
     """
     size = max(sample.mean_bytes, 1.0)
-    step = SLICE if at_most is None else max(int(at_most * SLICE_S / size), 1)
+    step = max(SLICE, SLICE_OF_ONE * len(plan.ranges))
+    if at_most is not None:
+        step = max(int(at_most * SLICE_S / size), 1)
     began, done = time.monotonic(), 0
     spark.conf.set("spark.sql.variant.allowDuplicateKeys", True)  # JSON's last one counts
     for ranges in _slices(plan.ranges, step):
         raw = _raw(spark, broker, plan.topic, ranges)
-        rows(raw, sample, choice).write.mode("append").parquet(str(folder / "rows"))
+        found = rows(raw, sample, choice).coalesce(TASKS)
+        found.write.mode("append").parquet(str(folder / "rows"))
         done += sum(end - begin for begin, end in ranges.values())
         say(done, plan.offsets)
         if at_most is not None:
@@ -120,16 +119,11 @@ def _slices(ranges: Mapping[int, tuple[int, int]], step: int) -> list[dict[int, 
     """Cut ranges into reads of about ``step`` offsets, each of all partitions."""
     total = sum(end - begin for begin, end in ranges.values())
     parts = max(-(-total // step), 1)
-    found = []
-    for part in range(parts):
-        cut = {
-            number: (
-                begin + (end - begin) * part // parts,
-                begin + (end - begin) * (part + 1) // parts,
-            )
-            for number, (begin, end) in ranges.items()
-        }
-        found.append({number: (begin, end) for number, (begin, end) in cut.items() if end > begin})
+    found: list[dict[int, tuple[int, int]]] = [{} for _ in range(parts)]
+    for number, (begin, end) in ranges.items():
+        cuts = [begin + (end - begin) * part // parts for part in range(parts + 1)]
+        for part, at in enumerate(pairwise(cuts)):
+            found[part] |= {number: at} if at[1] > at[0] else {}
     return [each for each in found if each]
 
 

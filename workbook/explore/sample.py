@@ -13,14 +13,16 @@ from itertools import chain
 from typing import Any
 
 import fastavro
+from confluent_kafka import Message
 
 from workbook.errors import WorkbookError
 from workbook.explore.plan import COMMITTED, Plan
 from workbook.kafka import registry
 from workbook.kafka.readers import records
 
-MOST_RECORDS, MOST_PLACES, MOST_FIELDS = 2_000, 40, 200
-"""Records that are looked at, places of the topic from which they come, fields that are told."""
+MOST_RECORDS, MOST_BYTES, MOST_PLACES, MOST_FIELDS = 2_000, 16 << 20, 40, 200
+"""Records that are looked at, bytes of them in each part, partitions from which they come, fields
+that are told."""
 
 DEEPEST = 5
 """Levels of fields within fields."""
@@ -38,6 +40,13 @@ LIKE_A_KEY = re.compile(r"id$|key$|user|customer|session|account|device|number$|
 JSON, AVRO, TEXT, BYTES, EMPTY = "JSON", "Avro", "text", "bytes", "no value"
 NAMED = {"PROTOBUF": "Protobuf", "JSON": "JSON Schema"}
 """What a registry calls the formats that are recognised, and not decoded."""
+
+TYPES = {
+    "NoneType": "null", "bool": "boolean", "int": "integer", "float": "number", "datetime": "time",
+    "str": "text", "dict": "object",
+}  # fmt: skip
+VALUE_SCHEMA = "__value_schema_id"
+IN_HEADER = "bytes with a schema's id in a header, not decoded"
 
 
 @dataclass
@@ -137,7 +146,8 @@ def look(config: Mapping[str, Any], plan: Plan, url: str | None) -> Sample:
     ``url`` is the schema registry's, None without one. Raises ``RegistryUnreachable`` where it's
     needed and doesn't answer.
     """
-    places_of = [records({**config, **COMMITTED}, plan.topic, each) for each in _places(plan)]
+    config = {**config, **COMMITTED}
+    places_of = [_some(records(config, plan.topic, each)) for each in _places(plan)]
     # A small partition's places overlap.
     found = [*{(each.partition(), each.offset()): each for each in chain(*places_of)}.values()]
     if not found:
@@ -149,13 +159,13 @@ def look(config: Mapping[str, Any], plan: Plan, url: str | None) -> Sample:
     sample = Sample(len(found), Counter(), {}, {}, schemas.avro, 0.0, 0, Counter())
     places: dict[str, tuple[int, int]] = {}
     for message in found:
-        value = message.value()
-        form, content = _read(value, schemas)
+        value, headers = message.value(), {str(name) for name, _ in list(message.headers() or [])}
+        form, content = _read(value, schemas, VALUE_SCHEMA in headers)
         sample.formats[form] += 1
         places.setdefault(form, (message.partition() or 0, message.offset() or 0))
         sample.mean_bytes += (len(value or b"") + len(message.key() or b"")) / len(found)
         sample.null_keys += message.key() is None
-        sample.headers.update({str(name) for name, _ in list(message.headers() or [])})
+        sample.headers.update(headers)
         for path, one in _fields(content):
             name = ".".join(path)
             if name in sample.fields or len(sample.fields) < MOST_FIELDS:
@@ -165,6 +175,16 @@ def look(config: Mapping[str, Any], plan: Plan, url: str | None) -> Sample:
                     known.values.append(one)
     sample.odd = {form: at for form, at in places.items() if form not in (sample.format, EMPTY)}
     return sample
+
+
+def _some(messages: Iterator[Message]) -> Iterator[Message]:
+    """Yield messages until they are larger than ``MOST_BYTES`` together."""
+    taken = 0
+    for message in messages:
+        yield message
+        taken += len(message.value() or b"")
+        if taken > MOST_BYTES:
+            return
 
 
 def _places(plan: Plan) -> Iterator[dict[int, tuple[int, int]]]:
@@ -222,16 +242,18 @@ class _Schemas:
         return (kind if kind == "AVRO" else f"{NAMED.get(kind, kind)}, not decoded"), text
 
 
-def _read(value: bytes | None, schemas: _Schemas) -> tuple[str, Any]:
+def _read(value: bytes | None, schemas: _Schemas, headed: bool) -> tuple[str, Any]:
     """Return a value's format, and its content where that has fields."""
     if value is None:
         return EMPTY, None
-    if value[:1] == b"\0" and len(value) > 5:
+    if value[:1] == b"\0" and len(value) > 5 and not headed:
         return schemas.decode(value)
     with suppress(ValueError, RecursionError):
         content = json.loads(value, parse_constant=_refuse)  # NaN isn't JSON, nor for Spark
         if isinstance(content, dict):
             return JSON, content
+    if headed:
+        return IN_HEADER, None
     with suppress(UnicodeDecodeError):
         text = value.decode()
         if all(c.isprintable() or c in "\t\r\n" for c in text):
@@ -255,21 +277,5 @@ def _fields(content: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 
 
 def _type(value: Any) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int():
-            return "integer"
-        case float():
-            return "number"
-        case datetime():
-            return "time"
-        case str():
-            return "text"
-        case dict():
-            return "object"
-        case list():
-            return "list"
-    return type(value).__name__
+    name = type(value).__name__
+    return TYPES.get(name, name)
