@@ -84,8 +84,8 @@ def sentences(found: Found, promise: str) -> list[str]:
     near = sum(hit.moment == COMMIT for hit in found.hits)
     if found.commits and len(found.commits) <= near:
         said.append(
-            f"Only {number(len(found.commits), 'commit')} came, so kills around one were hardly tried: "
-            "let it commit more often, or give more --records."
+            f"Only {number(len(found.commits), 'commit')} came, so kills around one were hardly "
+            "tried: let it commit more often, or give more --records."
         )
     if truth.unstable:
         said.append(_unstable(found))
