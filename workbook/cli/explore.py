@@ -51,6 +51,7 @@ def explore(options: Namespace) -> None:
     )
     prefetch()
     spark = spark_session("explore")
+    end_like_ctrl_c()  # Spark's own handler would ask Java in the middle of an answer
     folder = scratch_dir() / "explore"
     shutil.rmtree(folder, ignore_errors=True)
     try:
