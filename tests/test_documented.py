@@ -33,7 +33,7 @@ def wrong(text: str) -> list[str]:
 
 
 def test_each_command_of_the_pages_and_of_help_parses(capsys: pytest.CaptureFixture[str]) -> None:
-    cells = [c for p in ROOT.glob("notebooks/*") for c in json.loads(p.read_text())["cells"]]
+    cells = [c for p in ROOT.glob("notebooks/*.ipynb") for c in json.loads(p.read_text())["cells"]]
     contents = (ROOT / "docs/site/contents.md").read_text()
     assert {p.stem for p in ROOT.glob("docs/*.md")} == {*re.findall("docs/(.+)", contents)}
     assert not wrong("\n".join([DOCS, *("".join(cell["source"]) for cell in cells)]))
