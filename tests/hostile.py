@@ -2,7 +2,6 @@
 
 import json
 import time
-from base64 import b64decode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -11,6 +10,7 @@ from typing import Any
 
 from confluent_kafka import Producer
 
+from workbook.crashtest.dirt import raw
 from workbook.kafka.producer import SETTINGS
 from workbook.streams.events.ad_actions import AdAction, encode, head
 from workbook.streams.events.clicks import Click, ClickType
@@ -62,12 +62,12 @@ def records(
         reason, own = line["reason"], line.get("timestamp", 0)
         if line["for"] not in (event, "any") or (own > TIME * 100 and not beyond):
             continue
-        value = _bytes(line["value"])
+        value = raw(line["value"])
         for old, new in same.items() if value and len(value) < 2_000_000 else ():
             value = value.replace(old, new)
         found.append(Hostile(
-            line["kind"], line["name"], _bytes(line["key"]), value, own,
-            [(name, _bytes(text)) for name, text in line.get("headers", ())],
+            line["kind"], line["name"], raw(line["key"]), value, own,
+            [(name, raw(text)) for name, text in line.get("headers", ())],
             reason if isinstance(reason, str) else reason[event],
         ))  # fmt: skip
     return found
@@ -115,14 +115,6 @@ def send(
     assert not refused
     reasons = {n: each.reason for n, each in enumerate(sent) if each.reason not in LEGAL}
     return sum(each.reason == "counted" for each in sent), reasons
-
-
-def _bytes(text: Any) -> bytes | None:
-    if isinstance(text, list):
-        return b"".join(_bytes(part) or b"" for part in text)
-    if isinstance(text, dict):
-        return b64decode(text["repeat"]) * int(text["times"])
-    return None if text is None else b64decode(text)
 
 
 def _long(number: int) -> bytes:

@@ -71,22 +71,24 @@ def _changed(fields: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
     }  # fmt: skip
     for name, value in list(fields.items())[:FIELDS]:
         yield f"without {name}", json.dumps({n: v for n, v in fields.items() if n != name}).encode()
-        for kind, other in odd.items():
-            yield f"{name}: {kind}", json.dumps({**fields, name: other}).encode()
+        own: dict[str, Any] = {}
         if isinstance(value, int | float) and not isinstance(value, bool):
-            for kind, other in (("1,000 times as large", value * 1000), ("as text", str(value))):
-                yield f"{name}: {kind}", json.dumps({**fields, name: other}).encode()
+            own = {"1,000 times as large": value * 1000, "as text": str(value)}
+        for kind, other in {**odd, **own}.items():
+            yield f"{name}: {kind}", json.dumps({**fields, name: other}).encode()
     yield "a field twice", json.dumps(fields).encode()[:-1] + b"," + json.dumps(fields).encode()[1:]
 
 
-def _of_the_file() -> Iterator[tuple[str, Record]]:
-    def raw(part: Any) -> bytes | None:
-        if isinstance(part, list):
-            return b"".join(raw(each) or b"" for each in part)
-        if isinstance(part, dict):
-            return b64decode(part["repeat"]) * int(part["times"])
-        return None if part is None else b64decode(part)
+def raw(part: Any) -> bytes | None:
+    """Return the bytes of a part of ``FILE``: a text in base64, several, or a repeated one."""
+    if isinstance(part, list):
+        return b"".join(raw(each) or b"" for each in part)
+    if isinstance(part, dict):
+        return b64decode(part["repeat"]) * int(part["times"])
+    return None if part is None else b64decode(part)
 
+
+def _of_the_file() -> Iterator[tuple[str, Record]]:
     for line in map(json.loads, FILE.read_text().splitlines()):
         if line["for"] == "any":
             headers = [(name, raw(text)) for name, text in line.get("headers", ())]
