@@ -66,7 +66,6 @@ class Found:
     stuck: str = ""
     left_behind: int = 0
     whole: bool = False
-    seconds: float = 0.0
 
     @property
     def verdict(self) -> Verdict | None:
@@ -147,7 +146,6 @@ def crash_test(
 
     Raises ``CrashFailed`` where there is nothing to compare with.
     """
-    began = time.time()
     say("Nobody kills it: a first run, all of its input waits ...")
     first, start_s = undisturbed(setup, "calm-1", [chosen])
     say(f"{len(first):,} results, the first after {start_s:.1f} s. A second run, in parts ...")
@@ -163,7 +161,7 @@ def crash_test(
         finally:
             found.started, found.commits = run.started, run.commits
             found.results, found.rows = list(run.results.times), run.rows()
-            found.left_behind, found.seconds = run.left_behind, time.time() - began
+            found.left_behind = run.left_behind
 
 
 class _Lives:
