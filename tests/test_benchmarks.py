@@ -17,6 +17,7 @@ TINY = (
     "crash_matrix --seeds 1 --systems page_views --variants after-poll --write {folder}/page",
     "diagnosis --actions 2000 --runs 1",
     "group_latency --commits 2",
+    "latency --rate 50 --seconds 5",
     "live_views 0.5",
     "migrate --ads 20 --days 5",
     "pictures",

@@ -143,10 +143,13 @@ def test_all_figures_equal_a_recomputation_by_hand(
     )
     assert (figures.delay["least"], figures.delay["most"]) == (delays.min(), delays.max())
     newest: dict[int, int] = {}
-    lateness = []
+    lateness, minutes = [], Counter[int]()
     for each in sorted(good, key=lambda each: (each["p"], each["o"])):
         newest[each["p"]] = max(newest.get(each["p"], 0), each["at"])
         lateness.append(newest[each["p"]] - each["at"])
+        minutes[each["arrival"] // 60_000] += lateness[-1] > figures.lateness["p99"]
+    assert [n for n in figures.late if n] == [minutes[at] for at in sorted(minutes) if minutes[at]]
+    assert sum(figures.minutes) == 3_000
     assert figures.lateness["most"] == max(lateness)
     assert figures.lateness["p90"] == pytest.approx(
         np.quantile(lateness, 0.9, method="inverted_cdf"), 0.01

@@ -42,8 +42,8 @@ EXPLORE_OPTIONS = (
     Option("--records", whole, "the most records, the newest", default=1_000_000),
     Option("--time", str, "the field with the event time, or `record`", "what looks most like one"),
     Option("--key", str, "the field with the key", "the record's key"),
-    Option("--id", str, "the field that a repeated event has again", "the whole value"),
-    Option("--window", ms, "the windows whose cost is told", "1 minute", 60_000),
+    Option("--id", str, "the field that identifies an event", "the whole value"),
+    Option("--window", ms, "the length of the windows", "1 minute", 60_000),
     Option("--loss", share, "the share that a watermark may lose", "0.1%", 0.001),
     Option(
         "--at-most", megabytes, "the most to read per second, such as 20MB/s", "as fast as possible"
@@ -55,14 +55,15 @@ EXPLORE_OPTIONS = (
 
 CRASH_TEST_OPTIONS = (
     Option("--records", whole, "the most records of the input, the newest", default=100_000),
-    Option("--last", ms, "of --in, what arrived within this time", "1 hour; if nothing has, all"),
+    Option("--last", ms, "what arrived in --in within it", "1 hour; if nothing has, the newest"),
     Option("--kills", whole, "how often it is killed", default=30),
     Option("--seed", int, "the same seed draws the same faults", default=7),
     Option("--quiet", ms, "results are all there after so long without one", "10s", 10_000),
     Option("--start-within", ms, "the longest wait for a first result", "60s", 60_000),
     Option(
         "--compare", compared,
-        "table (last value per key), bag (each as often) or id:FIELD", "what fits two calm runs",
+        "table (last value per key), bag (each as often) or id:FIELD",
+        "what fits two runs without a kill",
     ),
     Option("--out-table", str, "results are the rows of this SQL query", "a topic, {out}"),
     Option("--out-folder", None, "results are Parquet files in the folder {out}", "a topic, {out}"),

@@ -22,7 +22,7 @@ MEANS = {
     EXACTLY: "nothing was lost, and nothing was written twice",
     AT_LEAST: "nothing was lost, but results were written again",
     AT_MOST: "results were lost, and none was written twice",
-    NEITHER: "results were lost or changed",
+    NEITHER: "results were lost and repeated, changed or unexpected",
 }
 SAID = {"twice": "written again"}
 CAPTION = (
@@ -55,7 +55,7 @@ def headline(found: Found, promise: str) -> str:
     if verdict is None:
         return "No verdict: two runs that nobody killed have no result in common."
     if found.stuck:
-        return f"✗ After {faults} the program doesn't go on: it ends each time it's started."
+        return f"✗ After {faults} the program doesn't recover: it ends each time it's started."
     if not found.whole:
         return f"No verdict: it was interrupted after {faults}."
     mark = "·" if promise == "none" else "✓" if keeps(verdict, promise) else "✗"
@@ -76,7 +76,7 @@ def sentences(found: Found, promise: str) -> list[str]:
     said = [headline(found, promise)]
     if truth is None:
         return said
-    how = "each result, how often it came" if truth.by == BAG else "the last value of each key"
+    how = "each result, and its number" if truth.by == BAG else "the last value of each key"
     said.append(
         f"Compared: {how} ({truth.why}): {found.results_of_truth:,} results of "
         f"{found.records:,} records when nobody killed it, {len(found.rows):,} in the killed run."
@@ -84,8 +84,8 @@ def sentences(found: Found, promise: str) -> list[str]:
     near = sum(hit.moment == COMMIT for hit in found.hits)
     if found.commits and len(found.commits) <= near:
         said.append(
-            f"Only {number(len(found.commits), 'commit')} came, so kills around one were hardly "
-            "tried: let it commit more often, or give more --records."
+            f"Only {number(len(found.commits), 'commit')} came, so hardly any kill was around one: "
+            "let it commit more often, or give more --records."
         )
     if truth.unstable:
         said.append(_unstable(found))
@@ -96,7 +96,7 @@ def sentences(found: Found, promise: str) -> list[str]:
                 said += [f"    {_short(example)}" for example in verdict.examples[kind]]
         if verdict.last_same is not None and verdict.kept == AT_LEAST:
             sees = "sees no difference" if verdict.last_same else "may see an older one"
-            said.append(f"Who reads the last value of each key {sees}.")
+            said.append(f"A reader that takes the last value of each key {sees}.")
         if verdict.counts["lost"] and verdict.last_same and verdict.kept != AT_LEAST:
             said.append("The last value of each key is right: if only that counts, --compare table")
     if found.recoveries:
@@ -107,7 +107,7 @@ def sentences(found: Found, promise: str) -> list[str]:
         )
     if found.ended:
         often = number(len(found.ended), "time")
-        said.append(f"{often} nobody touched it, and it {found.ended[-1]}")
+        said.append(f"{often} it ended although nobody killed it: it {found.ended[-1]}")
     if found.left_behind:
         processes = "a process" if found.left_behind == 1 else f"{found.left_behind:,} processes"
         said.append(f"It left {processes} behind when it ended.")
@@ -122,7 +122,7 @@ def of_dirt(dirty: Sequence[Dirty], kinds: int) -> list[str]:
     if faults:
         return [f"✗ Of {tried}, these do harm:", *(f"    {each}" for each in faults)]
     told = [each.says for each in dirty if each.says]
-    return [f"✓ It went on through {tried}, and lost nothing else.", *told]
+    return [f"✓ It continued through {tried}, and lost nothing else.", *told]
 
 
 def picture(found: Found) -> Picture:
@@ -150,7 +150,7 @@ def picture(found: Found) -> Picture:
         for hit in found.hits
     ]  # fmt: skip
     kinds = Counter(SAYS[hit.fault] for hit in found.hits)
-    words = ", ".join(f"{count} times {name}" for name, count in kinds.items()) or "no fault came"
+    words = ", ".join(f"{count} times {name}" for name, count in kinds.items()) or "no fault yet"
     return Picture(plane, CAPTION, f"{words}.", rows)
 
 

@@ -124,9 +124,9 @@ def undisturbed(
         if not come:
             how = "ended" if victim.code == 0 else f"ran for {time.time() - run.started[0]:.0f} s"
             raise CrashFailed(
-                f"The program {how} without a result in {run.place}{run.elsewhere()}. Look what "
-                "it reads and writes: its command gets them by {in} and {out}. If it needs longer, "
-                f"raise --start-within. {said}"
+                f"The program {how} without a result in {run.place}{run.elsewhere()}. Check "
+                "what it reads and writes: its command gets them by {in} and {out}. If it needs "
+                f"longer, raise --start-within. {said}"
             )
         return run.rows(), run.start_s
 
@@ -146,7 +146,7 @@ def crash_test(
 
     Raises ``CrashFailed`` where there is nothing to compare with.
     """
-    say("Nobody kills it: a first run, all of its input waits ...")
+    say("A first run without a kill, with the whole input there from the start ...")
     first, start_s = undisturbed(setup, "calm-1", [chosen])
     say(f"{len(first):,} results, the first after {start_s:.1f} s. A second run, in parts ...")
     second, _ = undisturbed(setup, "calm-2", slices(chosen, PARTS), start_s)

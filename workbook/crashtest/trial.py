@@ -22,7 +22,8 @@ from workbook.crashtest.victim import Victim, forget_members, marked, owner
 from workbook.errors import CrashFailed, WorkbookError
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import Offsets, Place, ask_committed, group_reader
-from workbook.stack.addresses import database, registry
+from workbook.stack.addresses import registry
+from workbook.stack.client import lease
 from workbook.stack.process import end_now
 from workbook.topics import Topic
 
@@ -189,7 +190,7 @@ class Trial:
     def elsewhere(self) -> str:
         """Say which topics have come since this run began."""
         more = sorted(self._all_topics() - self._known)
-        return f", but meanwhile the topic {' and '.join(more)} came" if more else ""
+        return f", but meanwhile the topic {' and '.join(more)} was created" if more else ""
 
     def rows(self) -> list[Row]:
         """Return the results so far."""
@@ -232,7 +233,7 @@ class Trial:
         """Return the command with its places filled; make this run's own schema."""
         setup, url = self.setup, ""
         if setup.query or setup.uses("{database}"):
-            url = self._database = database("crash-test")
+            url = self._database = str(lease("crash-test").ask("server", name="postgres"))
             with psycopg.connect(url) as connection:
                 connection.execute(f'CREATE SCHEMA "{self.run}"'.encode())
             path = quote(f'-csearch_path="{self.run}"')

@@ -14,14 +14,15 @@ import psutil
 
 from workbook.errors import CrashFailed
 from workbook.kafka import config, protocol
+from workbook.stack import cassandra, postgres
 from workbook.stack.client import lease
 from workbook.stack.process import end_now, family
 
 MARK = "WORKBOOK_CRASH_TEST"
 """The variable by which a process is known that has left its family."""
 
-NOT_THEIRS = (config.SERVERS, config.FILE)
-"""Variables that a program isn't given: it works on the lab's broker, never on your cluster."""
+NOT_THEIRS = (config.SERVERS, config.FILE, postgres.VARIABLE, cassandra.VARIABLE)
+"""Variables that a program isn't given: it works on the lab's servers, never on your own."""
 
 TOLD = 8
 """Lines of a program's output that a message has."""

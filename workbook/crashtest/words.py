@@ -16,7 +16,7 @@ KILL, TERM, FREEZE, BROKER, COPIES = FAULTS = ("kill", "term", "freeze", "broker
 SAYS = {
     KILL: "kill -9",
     TERM: "SIGTERM, and kill -9 after 30 s",
-    FREEZE: "frozen for a minute, while another copy goes on",
+    FREEZE: "frozen for a minute, while another copy runs",
     BROKER: "the broker stopped and started",
     COPIES: "two copies, then kill -9 to one",
 }

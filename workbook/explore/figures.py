@@ -40,6 +40,7 @@ class Figures:
     reasons: dict[str, int]
     sizes: dict[str, float]
     minutes: list[int]
+    late: list[int]
     delay: dict[str, float]
     lateness: dict[str, float]
     times: dict[str, int]
@@ -73,13 +74,16 @@ def measure(
         counted = told("sizes and delays", _counted, placed.selectExpr(
             "stack(3, 'size', size, 'delay', delay, 'lateness', lateness) AS (of, ms)"
         ))  # fmt: skip
+        lateness = _quantiles(counted, "lateness")
+        minutes, late = told("by minute", _minutes, placed, lateness.get("p99", 0.0))
         return Figures(
             partitions=_partitions(places),
             reasons=_reasons(places),
             sizes=_quantiles(counted, "size"),
-            minutes=told("by minute", _minutes, placed),
+            minutes=minutes,
+            late=late,
             delay=_quantiles(counted, "delay"),
-            lateness=_quantiles(counted, "lateness"),
+            lateness=lateness,
             times={name: int(places[name].sum()) for name in TIMES},
             keys=told("keys", _keys, placed),
             repeats=told("repeats", _repeats, placed),
@@ -174,12 +178,18 @@ def _quantiles(counted: pd.DataFrame, of: str) -> dict[str, float]:
     return {"least": float(found["least"].min()), **told, "most": float(found["most"].max())}
 
 
-def _minutes(rows: DataFrame) -> list[int]:
-    """Return the records of each minute from the first to the last, none of more than a week."""
+def _minutes(rows: DataFrame, late_ms: float) -> tuple[list[int], list[int]]:
+    """Return the records of each minute from the first to the last, and how many were later.
+
+    Both are empty if they are of more than a week.
+    """
     minute = F.floor(F.col("arrival") / 60_000).alias("minute")
-    found = {row.minute: row["count"] for row in rows.groupBy(minute).count().collect()}
-    first, last = min(found), max(found)
-    return [found.get(at, 0) for at in range(first, last + 1)] if last - first < 10_080 else []
+    later = F.count_if(F.col("lateness") > late_ms).alias("late")
+    counted = rows.groupBy(minute).agg(F.count("*").alias("n"), later).collect()
+    found = {row.minute: (row.n, row.late) for row in counted}
+    minutes = range(min(found), max(found) + 1)
+    each = [found.get(at, (0, 0)) for at in minutes] if len(minutes) <= 10_080 else []
+    return [n for n, _ in each], [late for _, late in each]
 
 
 def _keys(rows: DataFrame) -> dict[str, Any]:

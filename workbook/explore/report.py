@@ -129,9 +129,12 @@ class Report:
         notes = [
             "delay: arrival − event time; lateness: newest event time so far in the partition "
             "− event time.",
-            f"Of the records {', '.join(told)}.",
+            f"Shares of the records: {', '.join(told)}.",
             *_others("time", self.sample.times, self.choice.time),
         ]
+        if any(late := figures.late):
+            when = f"{bars(late)} {min(late):,} to {max(late):,} a minute"
+            notes.insert(1, f"Arrivals of the records later than p99: {when}.")
         name = _name(self.choice.time) or "the record's timestamp"
         return _section(f"3 · Event time: {name}", table, *notes)
 
@@ -151,7 +154,7 @@ class Report:
         repeats, of = self.figures.repeats, _name(self.choice.id) or "values"
         rows = [("repeated", f"{n:,}, {self._share(n)}" if (n := repeats["again"]) else "none")]
         if repeats["apart"]:
-            rows.append(("apart", _quantiles(repeats["apart"], span)))
+            rows.append(("time between repeats", _quantiles(repeats["apart"], span)))
         return _section(f"5 · Repeats: equal {of}", _pairs(rows))
 
     def _table(self) -> Group:
@@ -163,7 +166,7 @@ class Report:
         return _section("The topic is compacted: it holds a table", _pairs(rows))
 
     def _watermarks(self) -> Group:
-        table = _columns("delay", "live", "backlog", "clocks", "windows", "windows of a key")
+        table = _columns("watermark", "live", "backlog", "clocks", "windows", "windows of a key")
         best = recommended(self.figures.watermarks, self.loss)
         for each in self.figures.watermarks:
             if each["delay_s"] in TOLD_S or each is best:
@@ -174,9 +177,10 @@ class Report:
         return _section(
             f"6 · What a watermark costs, for windows of {span(self.window_ms)}",
             table,
-            "Lost: live, read as it arrived, in micro-batches of a second; of a backlog, read in a "
-            "hundred micro-batches, with one clock as Spark has it; and with a clock per "
-            "partition. Then what is open at most, live.",
+            "Records lost: live, read as they arrived, in micro-batches of a second; backlog, read "
+            "in a hundred micro-batches with one clock, as on Spark; clocks, the same with a clock "
+            "per partition. Windows: the most that are open at once, live; each window of a key is "
+            "a row of Spark's state.",
         )
 
     def _share(self, number: int) -> str:

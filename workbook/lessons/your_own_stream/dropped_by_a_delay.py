@@ -112,8 +112,8 @@ dropped_by_a_delay = exercise(
     wrong=[
         wrong("Its clock includes the micro-batch's own readings. Spark decides by the "
               "micro-batches before.", varied(own=True), one_by_one),
-        wrong("It compares the event time with the watermark. Only when its whole window has "
-              "ended is a reading dropped.", varied(end=lambda at: at),
+        wrong("It compares the event time with the watermark. A reading is dropped only when "
+              "its whole window has ended.", varied(end=lambda at: at),
               varied(end=lambda at: at, late=lambda at, mark: at < mark),
               varied(end=lambda at: at // MINUTE * MINUTE)),
         wrong("A window that ends exactly at the watermark is over, too.",

@@ -123,7 +123,7 @@ lateness_on_spark = frame_exercise(
                             "- at")),
         wrong("It returns only some of the readings. Return a row for each of them, also with 0.",
               measured(keep="late > 0")),
-        wrong("It makes seconds out of milliseconds.",
+        wrong("It returns seconds. The task asks for milliseconds.",
               measured(late="(max(at) OVER ({}) - at) div 1000"),
               measured(late="round((max(at) OVER ({}) - at) / 1000)")),
         wrong("It compares a reading with those of its own phone. The task asks for the whole "
@@ -135,12 +135,12 @@ lateness_on_spark = frame_exercise(
         "itself. A window function gives that, and keeps each row.",
         "A `Window` has two parts here: one says which readings belong together, the other in "
         "which order they were appended. With an order, an aggregate covers the rows up to the "
-        "present one.",
+        "current row.",
         "`F.max('at').over(Window.partitionBy('partition').orderBy('offset'))` is the newest event "
         "time so far.",
     ),
     discussion="A window with an order and without a frame reaches from the first row to the "
-    "present one. Spark sorts each partition of the topic for that, and one task does the whole "
+    "current row. Spark sorts each partition of the topic for that, and one task does the whole "
     "partition, so it's a query for a sample or for a night. On a stream Spark refuses it, because "
     "the order of the rows never ends there.\n\n"
     "Lateness and delay are different figures. A reading that travels for an hour isn't late if "
