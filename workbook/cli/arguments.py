@@ -55,9 +55,7 @@ EXPLORE_OPTIONS = (
 
 CRASH_TEST_OPTIONS = (
     Option("--records", whole, "the most records of the input, the newest", default=100_000),
-    Option(
-        "--last", ms, "of --in, what arrived within this time", "1 hour; if nothing has, the newest"
-    ),
+    Option("--last", ms, "how far back --in is read", "1 hour; if empty, the newest records"),
     Option("--kills", whole, "how often it is killed", default=30),
     Option("--seed", int, "the same seed draws the same faults", default=7),
     Option("--quiet", ms, "results are all there after so long without one", "10s", 10_000),
