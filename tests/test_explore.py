@@ -293,7 +293,7 @@ def test_a_schema_id_in_a_header_is_named_and_a_topic_of_nulls_is_told(
     wanted = plan(config, made.name, None, 1_000)
     sample = look(config, wanted, None)
     assert sample.formats == {IN_HEADER: 2, "JSON": 1, "no value": 1}
-    told = Figures([], {"records": 4, "no value": 4}, {}, [], {}, {}, {}, {}, {}, [], None)
+    told = Figures([], {"records": 4, "no value": 4}, {}, [], [], {}, {}, {}, {}, {}, [], None)
     report = Report(wanted, sample, Choice(), told, WINDOW, 0.001)
     assert report.advice == "No record has a value, so there is nothing to count in windows."
 
@@ -330,7 +330,7 @@ def test_avro_of_unions_maps_and_logical_types(spark: Any) -> None:
     assert [*row] == ["8", "x", "3", "4", None]
     assert read_by(8, '"string"') == "coalesce(avro8 IS NOT NULL, FALSE)"
     costs = [{"delay_s": 0, "live": 0.0, "backlog": 0.0}]
-    told = Figures([], {"records": 3}, {}, [], {}, {}, {}, {}, {}, costs, None)
+    told = Figures([], {"records": 3}, {}, [], [], {}, {}, {}, {}, {}, costs, None)
     made: dict[str, Any] = {"__name__": "program"}
     report = Report(Plan("avro", 1, {}, 3, {}), sample, Choice(), told, WINDOW, 0.001)
     exec(compile(program(report), "my_pipeline.py", "exec"), made)
