@@ -65,6 +65,11 @@ def test_no_kill_is_blamed_for_what_differs_by_itself() -> None:
     assert dict(judge(truth, Compare(), killed).counts) == {"changed": 1}
 
 
+def test_a_result_that_is_new_in_each_run_is_no_fault() -> None:
+    first, second, killed = (rows(("a", "1"), ("b", "2"), (f"id-{n}", "x")) for n in range(3))
+    assert not judge(truth_of(Compare(), first, second), Compare(), killed).counts
+
+
 def test_the_fields_of_what_differs_by_itself_are_named() -> None:
     first, second = (
         rows(*((str(n), f'{{"at": {n + moment}}}') for n in range(3))) for moment in (0, 5)

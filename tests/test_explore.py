@@ -20,7 +20,7 @@ from workbook.explore.plan import Plan, plan
 from workbook.explore.program import program
 from workbook.explore.report import Report, console, format_of
 from workbook.explore.rows import Choice, _with_avro, read, rows
-from workbook.explore.sample import IN_HEADER, Field, Sample, look
+from workbook.explore.sample import IN_HEADER, Field, Sample, _read, _Schemas, look
 from workbook.explore.sql import read_by, text_of
 from workbook.kafka.readers import read_all
 
@@ -203,7 +203,7 @@ def test_a_program_counts_all_that_the_report_has_decoded(
         query = made["start"](spark, given, name, made[name], target)
         query.awaitTermination()
     good, reasons = by_hand(config, dirty)
-    wanted = Counter((each["at"] // WINDOW * 60, str(each["user"])) for each in good)
+    wanted = Counter((each["at"] // WINDOW * WINDOW, str(each["user"])) for each in good)
     found = {
         (int(row.key.split(b"/")[0]), row.key.split(b"/")[1].decode()): json.loads(row.value)[
             "count"
@@ -212,7 +212,7 @@ def test_a_program_counts_all_that_the_report_has_decoded(
     }
     closed = max(each["at"] for each in good) - 1000 * 600
     assert found
-    assert found == {at: n for at, n in wanted.items() if 1000 * (at[0] + 60) <= closed}
+    assert found == {at: n for at, n in wanted.items() if at[0] + WINDOW <= closed}
     assert len(read_all(config, letters.name)) == sum(reasons[why] for why in ODD)
 
 
@@ -280,6 +280,11 @@ def test_what_cannot_be_explored_is_a_clear_error(
     }.items():
         assert main(["explore", *words]) == 1
         assert told in " ".join(capsys.readouterr().err.split()), words
+
+
+def test_what_spark_cannot_read_is_no_json_and_no_time() -> None:
+    assert _read(b'\xef\xbb\xbf{"at": 1}', _Schemas(None), False)[0] != "JSON"
+    assert Field(("at",), Counter(), [10**400]).unit is None
 
 
 def test_a_schema_id_in_a_header_is_named_and_a_topic_of_nulls_is_told(

@@ -87,7 +87,8 @@ def _crash(options: Namespace) -> int:
     lines += [failure] * bool(failure)
     print("", *(plain(part) for line in lines for part in line.split("\n")), sep="\n")
     if options.html:
-        text = report.page(found, list(map(plain, lines)), plain(shlex.join(words)))
+        told = [plain(part) for line in lines for part in line.split("\n")]
+        text = report.page(found, told, plain(shlex.join(words)))
         page.write_text(text, encoding="utf-8")
         _say(f"Written: {options.html}")
     if interrupted:

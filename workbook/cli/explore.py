@@ -80,6 +80,9 @@ def _write(report: Report, options: Namespace) -> None:
         (options.program, lambda: program(report, Path(options.program).name)),
     ):  # fmt: skip
         if path:
+            if path == options.program and Path(path).exists():  # somebody may have changed it
+                Path(path).replace(f"{path}.old")
+                _say(f"The former one is now {path}.old.")
             Path(path).write_text(text(), encoding="utf-8")
             _say(f"Written: {path}")
 

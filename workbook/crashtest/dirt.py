@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from workbook.crashtest.copies import Record
@@ -115,7 +115,11 @@ def feed(
             "Nothing can be said of hostile records: over the first records of the input alone, "
             "two runs of the program have no results in common."
         )
-    by_value = (setup.query or setup.folder) and not compare.how
+    known = [row.key for row in one if row.key is not None]
+    by_value = (setup.query or setup.folder or len(known) < len(one)) and not compare.how
+    # What has the hostile records' own key may change, or go: a tombstone deletes it.
+    own = {(r.key.decode(errors="backslashreplace"),) for r in dirt.values() if r.key is not None}
+    truth = replace(truth, unstable=truth.unstable | own)
 
     def harm(names: Sequence[str]) -> tuple[str, str]:
         nonlocal runs

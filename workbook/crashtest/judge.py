@@ -37,12 +37,15 @@ class Compare:
     how: str = ""
     ignored: Sequence[str] = ()
 
-    def read(self, rows: Iterable[Row]) -> dict[Ident, list[str]]:
-        """Return by ident the values in their order; raise ``CrashFailed`` for a missing field."""
+    def read(self, rows: Iterable[Row], strict: bool = True) -> dict[Ident, list[str]]:
+        """Return by ident the values in their order.
+
+        A missing field raises ``CrashFailed``; if this isn't ``strict``, the whole value counts.
+        """
         found: dict[Ident, list[str]] = defaultdict(list)
         for row in rows:
             value = self._value(row.value)
-            found[self._ident(row, value)].append(value)
+            found[self._ident(row, value, strict)].append(value)
         return dict(found)
 
     def _value(self, value: bytes | None) -> str:
@@ -57,13 +60,15 @@ class Compare:
                 pass  # another kind of value: all of it counts
         return value.decode(errors="backslashreplace")
 
-    def _ident(self, row: Row, value: str) -> Ident:
+    def _ident(self, row: Row, value: str, strict: bool) -> Ident:
         if self.how.startswith(ID):
             names = self.how.removeprefix(ID).split(",")
             try:
                 fields = json.loads(row.value or b"")
                 return tuple(str(fields[name]) for name in names)
             except (ValueError, KeyError, TypeError):
+                if not strict:
+                    return (value,)
                 raise CrashFailed(
                     f"Expected JSON with the field {' and '.join(names)} in each result, but got: "
                     f"{value[:200]}. Name other fields by --compare, or compare as a bag."
@@ -79,6 +84,7 @@ class Truth:
 
     ``unstable`` are the idents in which the two runs differ by themselves: no kill is blamed for
     these. ``moving`` are those with another last value. ``by`` is how it's compared: table or bag.
+    Where only one of the runs has some ident, they are ``loose``: then a new one isn't blamed.
     """
 
     values: Mapping[Ident, Sequence[str]]
@@ -86,11 +92,13 @@ class Truth:
     moving: frozenset[Ident]
     by: str
     why: str
+    loose: bool = False
 
     @property
     def judged(self) -> int:
-        """Return how many idents can be judged."""
-        return len(self.values.keys() - self.unstable)
+        """Return how many idents can be judged; 0 if these are less than half."""
+        stable = len(self.values.keys() - self.unstable)
+        return stable if 2 * stable >= len(self.values) else 0
 
 
 def truth_of(compare: Compare, first: Sequence[Row], second: Sequence[Row]) -> Truth:
@@ -100,7 +108,8 @@ def truth_of(compare: Compare, first: Sequence[Row], second: Sequence[Row]) -> T
     else as a table where each record has a key.
     """
     for name in compare.ignored:
-        if not any(f'"{name}"'.encode() in (row.value or b"") for row in first):
+        forms = f'"{name}"'.encode(), json.dumps(name).encode()
+        if not any(form in (row.value or b"") for row in first for form in forms):
             raise CrashFailed(f"No result has the field {name} that --ignore names.")
     one, two = compare.read(first), compare.read(second)
     differing = {way: _differing(one, two, way) for way in (BAG, TABLE)}
@@ -117,7 +126,8 @@ def truth_of(compare: Compare, first: Sequence[Row], second: Sequence[Row]) -> T
         by, why = TABLE, "two runs without a kill differ in how often they write a key"
     else:
         by, why = BAG, "no keys"
-    return Truth(one, frozenset(differing[by]), frozenset(differing[TABLE]), by, why)
+    unstable, loose = differing[by], one.keys() != two.keys()
+    return Truth(one, frozenset(unstable), frozenset(differing[TABLE]), by, why, loose)
 
 
 def _differing(one: Values, two: Values, by: str) -> set[Ident]:
@@ -168,12 +178,12 @@ class Verdict:
 
 def judge(truth: Truth, compare: Compare, rows: Sequence[Row], *, whole: bool = True) -> Verdict:
     """Compare results with the truth; what isn't the ``whole`` of them can't have lost any."""
-    found = compare.read(rows)
+    found = compare.read(rows, strict=False)
     keyed = bool(rows) and all(row.key is not None for row in rows)
     verdict = Verdict(judged=truth.judged, repeats_seen=truth.by == BAG)
     same = True
     for ident in {**truth.values, **found}:
-        if ident in truth.unstable:
+        if ident in truth.unstable or (truth.loose and ident not in truth.values):
             continue
         expected, got = list(truth.values.get(ident, ())), found.get(ident, [])
         name = "/".join(ident)

@@ -22,14 +22,14 @@ MEANS = {
     EXACTLY: "nothing was lost, and nothing was written twice",
     AT_LEAST: "nothing was lost, but results were written again",
     AT_MOST: "results were lost, and none was written twice",
-    NEITHER: "results were lost and repeated, changed or unexpected",
+    NEITHER: "results were",  # and what happened
 }
 SAID = {"twice": "written again"}
 CAPTION = (
     "The lives of the program. Each bar is a life, a cross a fault; ticks are results and commits. "
     "Results between the last commit and a cross are written again, or lost."
 )
-FIELDS_TOLD = 3
+FIELDS_TOLD, FEW = 3, 5
 
 
 def keeps(verdict: Verdict, promise: str) -> bool:
@@ -53,7 +53,7 @@ def headline(found: Found, promise: str) -> str:
     if found.truth is None:
         return "No verdict: it was interrupted before the program was killed."
     if verdict is None:
-        return "No verdict: two runs that nobody killed have no result in common."
+        return "No verdict: two runs that nobody killed have less than half of it in common."
     if found.stuck:
         return f"✗ After {faults} the program doesn't recover: it ends each time it's started."
     if not found.whole:
@@ -64,9 +64,16 @@ def headline(found: Found, promise: str) -> str:
     )
     open_ = sum(hit.open for hit in found.hits)
     known = f", {open_} of them between a result and its commit" if found.commits else ""
+    if known and open_ < FEW and verdict.kept == EXACTLY:
+        known += ", which is few to find results that are written twice: raise --kills"
     means = MEANS[verdict.kept]
-    if verdict.kept == AT_LEAST and not verdict.repeats_seen:
-        means = "the last value of each key is right"
+    if verdict.kept == NEITHER:
+        means += " " + " and ".join(SAID.get(kind, kind) for kind, n in verdict.counts.items() if n)
+    elif not verdict.repeats_seen:
+        right = "the last value of each key is right"
+        means = {AT_LEAST: right, AT_MOST: "the last values of some keys are lost"}.get(
+            verdict.kept, means
+        )
     return f"{mark} {verdict.kept} in this run{again}: {means}. {faults}{known}."
 
 

@@ -14,7 +14,7 @@ from workbook.crashtest.judge import Compare, Truth, Verdict, judge, truth_of
 from workbook.crashtest.results import Row
 from workbook.crashtest.trial import Setup, Trial
 from workbook.crashtest.victim import Victim
-from workbook.crashtest.words import ANY_TIME, COMMIT, MOMENTS, RESULT, SAYS, START
+from workbook.crashtest.words import ANY_TIME, BROKER, COMMIT, MOMENTS, RESULT, SAYS, START
 from workbook.errors import CrashFailed
 from workbook.stack.client import lease
 
@@ -76,9 +76,13 @@ class Found:
 
     @property
     def recoveries(self) -> list[float]:
-        """Return the seconds from each fault to the next result."""
-        later = ((hit.at, [at for at in self.results if at > hit.at]) for hit in self.hits)
-        return [min(times) - at for at, times in later if times]
+        """Return the seconds from each fault to the next result, of the life that follows it."""
+        found = []
+        for hit in self.hits:
+            starts = [] if hit.fault == BROKER else [at for at in self.started if at > hit.at]
+            since = min(starts, default=hit.at)  # what was under way at the fault came before
+            found += [at - hit.at for at in [a for a in self.results if a > since][:1]]
+        return found
 
 
 @contextmanager
@@ -89,9 +93,11 @@ def trial(setup: Setup, name: str) -> Iterator[Trial]:
         yield run
     finally:  # a second Ctrl-C must leave nothing behind
         before = {number: signal.signal(number, signal.SIG_IGN) for number in ENDINGS}
-        run.close()
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        try:
+            run.close()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 def undisturbed(
@@ -181,6 +187,8 @@ class _Lives:
         for number, part in enumerate(parts, 1):
             seen = len(self._run.results.times), len(self._run.commits)
             self._run.send(part)
+            if victim.code == 0:  # it has ended with its input
+                victim = self._kill(victim)
             fault, moment = self._draw.choice(list(faults)), self._draw.choice(MOMENTS)
             while not self._wait(victim, moment, *seen):  # it ended by itself
                 victim = self._again(victim)

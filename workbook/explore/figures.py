@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.explore.plan import Plan
@@ -109,7 +109,7 @@ def _placed(rows: DataFrame, plan: Plan, window_ms: int) -> DataFrame:
     latest = int(time.time() * 1000) + MAX_AHEAD_MS
     past = F.when(at.isNotNull() & (arrival <= latest), arrival)
     return rows.select(
-        "partition", "offset", "arrival", "time", "why", "keyless", "key", "same",
+        "partition", "offset", "arrival", "time", "why", "keyless", "own", "key", "same",
         F.col("size").cast("bigint").alias("size"),
         (arrival - F.lag("arrival").over(ordered)).alias("silence"),
         (arrival - at).alias("delay"),
@@ -157,14 +157,19 @@ def _reasons(places: pd.DataFrame) -> dict[str, int]:
 
 def _counted(values: DataFrame) -> pd.DataFrame:
     """Return by ``of`` how many rows are about as many ``ms``, to three digits."""
-    unit = F.expr("pow(10, greatest(0, floor(log10(abs(ms) + 1)) - 2))")
     found: Any = (
         values.where("ms IS NOT NULL")
-        .groupBy("of", (F.round(F.col("ms") / unit) * unit).alias("about"))
+        .groupBy("of", _about("ms").alias("about"))
         .agg(F.count("*").alias("n"), F.min("ms").alias("least"), F.max("ms").alias("most"))
         .toPandas()
     )
     return found.sort_values("about")
+
+
+def _about(name: str) -> Column:
+    """Round a column to three digits."""
+    unit = F.expr(f"pow(10, greatest(0, floor(log10(abs({name}) + 1)) - 2))")
+    return F.round(F.col(name) / unit) * unit
 
 
 def _quantiles(counted: pd.DataFrame, of: str) -> dict[str, float]:
@@ -174,8 +179,10 @@ def _quantiles(counted: pd.DataFrame, of: str) -> dict[str, float]:
         return {}
     passed = found["n"].cumsum().to_numpy() / found["n"].sum()
     picked = [found["about"].iloc[int(np.searchsorted(passed, q - 1e-12))] for q in SHARES]
+    least, most = float(found["least"].min()), float(found["most"].max())
+    picked = np.clip(picked, least, most)  # what is rounded may be outside
     told = {f"p{100 * q:g}": float(at) for q, at in zip(SHARES, picked, strict=True)}
-    return {"least": float(found["least"].min()), **told, "most": float(found["most"].max())}
+    return {"least": least, **told, "most": most}
 
 
 def _minutes(rows: DataFrame, late_ms: float) -> tuple[list[int], list[int]]:
@@ -184,7 +191,7 @@ def _minutes(rows: DataFrame, late_ms: float) -> tuple[list[int], list[int]]:
     Both are empty if they are of more than a week.
     """
     minute = F.floor(F.col("arrival") / 60_000).alias("minute")
-    later = F.count_if(F.col("lateness") > late_ms).alias("late")
+    later = F.count_if(_about("lateness") > late_ms).alias("late")
     counted = rows.groupBy(minute).agg(F.count("*").alias("n"), later).collect()
     found = {row.minute: (row.n, row.late) for row in counted}
     minutes = range(min(found), max(found) + 1)
@@ -219,7 +226,7 @@ def _repeats(rows: DataFrame) -> dict[str, Any]:
 
 def _table(rows: DataFrame) -> dict[str, Any]:
     lives = F.max_by(F.col("why") != EMPTY, "offset").alias("lives")
-    each = rows.where(F.col("key").isNotNull()).groupBy("key")
+    each = rows.where(F.col("own").isNotNull()).groupBy("partition", "own")
     of_key = each.agg(F.count("*").alias("n"), lives)
     [row] = of_key.agg(
         F.count("*").alias("keys"), F.avg("n").alias("changes"), F.count_if("lives").alias("rows")

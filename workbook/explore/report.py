@@ -53,11 +53,14 @@ class Report:
                 f"No watermark up to 30 days loses at most {share(self.loss)} here: look at the "
                 "lateness within the partitions, or choose another --time."
             )
-        delay = span(1000 * best["delay_s"])
+        delay, records = span(1000 * best["delay_s"]), self.figures.reasons["records"]
+        few = f" But {records:,} records are too few to tell a loss of {share(self.loss)}."
         return (
             f"A watermark of {delay} loses {share(best['live'])} of the records read as they "
             f"arrived ({share(best['backlog'])} of a backlog, {share(best['clocks'])} with a clock "
             f"per partition), and keeps at most {best['groups']:,} windows of a key open."
+            + few
+            * (records * self.loss < 1)
         )
 
     def to_json(self) -> str:
@@ -112,6 +115,8 @@ class Report:
             told = f"{bars(minutes)} {min(minutes):,} to {max(minutes):,}"
             rows.insert(6, ("records a minute", told))
         for name, words in SETTINGS.items():
+            if name == "retention.ms" and plan.settings.get("cleanup.policy") == "compact":
+                continue  # it doesn't apply
             if value := plan.settings.get(name):
                 for_ever = name == "retention.ms" and value == "-1"
                 shown = span(int(value)) if name == "retention.ms" else value
@@ -160,7 +165,7 @@ class Report:
     def _table(self) -> Group:
         found = self.figures.table or {}
         rows = [
-            ("rows now", f"{found['rows now']:,} of {found['keys']:,} keys"),
+            ("rows now", f"{found['rows now']:,} of the {found['keys']:,} keys that were read"),
             ("changes per key", f"{found['changes per key'] or 0:.1f}"),
         ]
         return _section("The topic is compacted: it holds a table", _pairs(rows))

@@ -1,7 +1,7 @@
 """Reads the records by Spark, once, and keeps of each what the figures need: no value, no key.
 
 A row: partition, offset, arrival (ms, the record's timestamp), size (bytes of key and value), why
-(below), time (ms, of the event), key, same (hashes; null where there is none).
+(below), time (ms, of the event); own (the record's key), key, same: hashes, null for none.
 """
 
 import json
@@ -109,6 +109,7 @@ def rows(raw: DataFrame, sample: Sample, choice: Choice) -> DataFrame:
             .alias("size"),
             why.cast("tinyint").alias("why"),
             F.col("key").isNull().alias("keyless"),
+            F.when(F.col("key").isNotNull(), F.xxhash64("key")).alias("own"),
             F.when(key.isNotNull(), F.xxhash64(key)).alias("key"),
             F.when(same.isNotNull(), F.xxhash64(same)).alias("same"),
         )

@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -80,7 +80,7 @@ def _unit(value: Any) -> str | None:
         return "ISO"
     if type(value) in (int, float):
         for unit, per_second in UNITS.items():
-            if SINCE <= value / per_second < UNTIL:
+            if SINCE * per_second <= value < UNTIL * per_second:
                 return unit
     return None
 
@@ -114,7 +114,12 @@ class Sample:
         found = [each for each in self.fields.values() if each.unit]
         most = max((each.there for each in found), default=0)
         likely = [each for each in found if each.there >= 0.5 * most]
-        return sorted(likely, key=lambda each: not LIKE_A_TIME.search(each.name))
+
+        def rank(each: Field) -> tuple[bool, bool]:  # a birthday has no time of day
+            days = all(isinstance(value, str) and len(value) <= 10 for value in each.values)
+            return days, not LIKE_A_TIME.search(each.name)
+
+        return sorted(likely, key=rank)
 
     @property
     def keys(self) -> list[Field]:
@@ -158,6 +163,7 @@ def look(config: Mapping[str, Any], plan: Plan, url: str | None) -> Sample:
     schemas = _Schemas(url)
     sample = Sample(len(found), Counter(), {}, {}, schemas.avro, 0.0, 0, Counter())
     places: dict[str, tuple[int, int]] = {}
+    fields: dict[str, dict[str, Field]] = defaultdict(dict)  # by format
     for message in found:
         value, headers = message.value(), {str(name) for name, _ in list(message.headers() or [])}
         form, content = _read(value, schemas, VALUE_SCHEMA in headers)
@@ -167,12 +173,13 @@ def look(config: Mapping[str, Any], plan: Plan, url: str | None) -> Sample:
         sample.null_keys += message.key() is None
         sample.headers.update(headers)
         for path, one in _fields(content):
-            name = ".".join(path)
-            if name in sample.fields or len(sample.fields) < MOST_FIELDS:
-                known = sample.fields.setdefault(name, Field(path))
+            name, its = ".".join(path), fields[form]
+            if name in its or len(its) < MOST_FIELDS:
+                known = its.setdefault(name, Field(path))
                 known.types[_type(one)] += 1
                 if one is not None and not isinstance(one, (dict, list)):
                     known.values.append(one)
+    sample.fields.update(fields[sample.format])
     sample.odd = {form: at for form, at in places.items() if form not in (sample.format, EMPTY)}
     return sample
 
@@ -249,7 +256,8 @@ def _read(value: bytes | None, schemas: _Schemas, headed: bool) -> tuple[str, An
     if value[:1] == b"\0" and len(value) > 5 and not headed:
         return schemas.decode(value)
     with suppress(ValueError, RecursionError):
-        content = json.loads(value, parse_constant=_refuse)  # NaN isn't JSON, nor for Spark
+        # Neither NaN nor a byte order mark is JSON, nor for Spark.
+        content = json.loads(value.decode(), parse_constant=_refuse)
         if isinstance(content, dict):
             return JSON, content
     if headed:
