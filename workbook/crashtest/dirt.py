@@ -113,7 +113,7 @@ def feed(
     if code or not truth.judged:
         raise CrashFailed(
             "Nothing can be said of hostile records: over the first records of the input alone, "
-            "two runs of the program have no results in common."
+            "two runs of the program have less than half of their results in common."
         )
     known = [row.key for row in one if row.key is not None]
     by_value = (setup.query or setup.folder or len(known) < len(one)) and not compare.how

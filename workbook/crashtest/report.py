@@ -53,7 +53,7 @@ def headline(found: Found, promise: str) -> str:
     if found.truth is None:
         return "No verdict: it was interrupted before the program was killed."
     if verdict is None:
-        return "No verdict: two runs that nobody killed have less than half of it in common."
+        return "No verdict: two runs without a kill have less than half of their results in common."
     if found.stuck:
         return f"✗ After {faults} the program doesn't recover: it ends each time it's started."
     if not found.whole:
