@@ -81,7 +81,10 @@ class Copy:
                 except BufferError:
                     self._producer.poll(0.1)
             self._producer.poll(0)
-        left = self._producer.flush(WITHIN_S)
+        try:
+            left = self._producer.flush(WITHIN_S)
+        except SystemError:  # the client's answer to Ctrl-C while it waits
+            raise KeyboardInterrupt from None
         if left or refused:
             why = refused[0].str() if refused else f"it didn't answer within {WITHIN_S:.0f} s"
             raise CrashFailed(f"The lab's broker did not take the copy of the input: {why}.")

@@ -36,11 +36,9 @@ class Victim:
 
     def __init__(self, words: Sequence[str], log: Path, run: str) -> None:
         self._log, self._mark = log, f"{owner()} {run} {secrets.token_hex(8)}"
-        env = {
-            name: text
-            for name, text in os.environ.items()
-            if name not in NOT_THEIRS and not name.startswith("PG")  # libpq's
-        }
+        # Names that begin with PG are libpq's.
+        theirs = (n for n in os.environ if n not in NOT_THEIRS and not n.startswith("PG"))
+        env = {name: os.environ[name] for name in theirs}
         try:
             with log.open("ab") as output:
                 self._said_before = output.tell()

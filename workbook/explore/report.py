@@ -55,12 +55,11 @@ class Report:
             )
         delay, records = span(1000 * best["delay_s"]), self.figures.reasons["records"]
         few = f" But {records:,} records are too few to tell a loss of {share(self.loss)}."
+        few = few if records * self.loss < 1 else ""
         return (
             f"A watermark of {delay} loses {share(best['live'])} of the records read as they "
             f"arrived ({share(best['backlog'])} of a backlog, {share(best['clocks'])} with a clock "
-            f"per partition), and keeps at most {best['groups']:,} windows of a key open."
-            + few
-            * (records * self.loss < 1)
+            f"per partition), and keeps at most {best['groups']:,} windows of a key open.{few}"
         )
 
     def to_json(self) -> str:
