@@ -31,7 +31,8 @@ from workbook.streams.events.ad_actions import (
     encode,
     head,
 )
-from workbook.streams.events.clicks import MAX_AHEAD_MS, Click, ClickType
+from workbook.streams.events.clicks import Click, ClickType
+from workbook.streams.events.fields import MAX_AHEAD_MS
 from workbook.streams.events.positions import MAX_AMOUNT, MAX_POSITION_BYTES, Position
 from workbook.streams.events.reasons import Reason
 from workbook.streams.events.visits import (

@@ -39,7 +39,8 @@ from workbook.pipelines.page_views.completed import (
 from workbook.sinks.topics import LateLetters
 from workbook.sources.kafka import kafka_stream
 from workbook.spark.runner import Batch, Running, Sink, start_query
-from workbook.streams.events.clicks import MAX_AHEAD_MS, Click, ClickType
+from workbook.streams.events.clicks import Click, ClickType
+from workbook.streams.events.fields import MAX_AHEAD_MS
 from workbook.streams.events.reasons import Reason
 from workbook.systems.accounts import Sums
 from workbook.tables.state import State, empty

@@ -229,6 +229,7 @@ def test_a_foreign_topic_whose_timestamps_are_its_event_times(
     producer.flush()
     report = explored(spark, broker, made.name, tmp_path, time=at, key=key)
     assert report.sample.records == 3 * 222 + 100  # of the small partitions none is seen twice
+    assert sum(each["backwards"] for each in report.figures.partitions) == 90
     assert report.figures.watermarks[0]["live"] == 0.1  # by the order in which they were appended
     program_of: dict[str, Any] = {"__name__": "program"}
     exec(compile(program(report), "my_pipeline.py", "exec"), program_of)
@@ -319,7 +320,7 @@ def test_avro_of_unions_maps_and_logical_types(spark: Any) -> None:
     event = {"at": START, "who": 8, "more": {"it's": "x"}, "to": {"id": 3}, "from": {"id": 4}}
     body = io.BytesIO()
     fastavro.schemaless_writer(body, fastavro.parse_schema(schema), event)
-    sample = Sample(1, Counter(Avro=1), {}, {}, {7: json.dumps(schema)}, 1.0, 0, Counter())
+    sample = Sample(1, Counter(Avro=1), {}, {}, {7: json.dumps(schema)}, 1.0, Counter())
     at = Field(("at",))
     at.values.append("2026-01-01T00:00:00")
     frame = spark.createDataFrame(

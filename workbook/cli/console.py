@@ -11,9 +11,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
-from workbook.errors import plain
+from workbook.errors import WorkbookError, plain
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INTERRUPTED = 130
@@ -53,6 +54,19 @@ def waiting_for(what: str, after: float = 1.0) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+def say(text: str) -> None:
+    """Print what isn't a command's result."""
+    print(plain(text), file=sys.stderr, flush=True)
+
+
+def require_writable(*paths: str | None) -> None:
+    """Refuse files that can't be written, before the work is done whose result they get."""
+    for path in map(Path, filter(None, paths)):
+        if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+            why = "is a folder" if path.is_dir() else "can't be written"
+            raise WorkbookError(f"Expected a file that can be written, but {path} {why}.")
 
 
 class Ending:

@@ -1,7 +1,6 @@
 """``workbook crash-test``: kill any program, and see what its results lack."""
 
 import math
-import os
 import re
 import secrets
 import shlex
@@ -12,7 +11,7 @@ from argparse import Namespace
 from difflib import get_close_matches
 from pathlib import Path
 
-from workbook.cli.console import INTERRUPTED, end_like_ctrl_c, plain, waiting_for
+from workbook.cli.console import INTERRUPTED, end_like_ctrl_c, require_writable, say, waiting_for
 from workbook.crashtest import report
 from workbook.crashtest.copies import Record, read_input
 from workbook.crashtest.dirt import Dirty, feed
@@ -21,7 +20,7 @@ from workbook.crashtest.runs import Found, crash_test
 from workbook.crashtest.trial import Setup
 from workbook.crashtest.victim import end_strays
 from workbook.crashtest.words import PLACES
-from workbook.errors import CrashFailed, WorkbookError
+from workbook.errors import CrashFailed, WorkbookError, plain
 from workbook.explore.plan import plan
 from workbook.kafka.broker import Broker
 from workbook.stack.addresses import kafka
@@ -47,9 +46,7 @@ def _crash(options: Namespace) -> int:
     end_like_ctrl_c()
     words = tuple(options.words[1:] if options.words[:1] == ["--"] else options.words)
     _require(words, options)
-    page = Path(options.html or "report.html").absolute()
-    if options.html and (page.is_dir() or not os.access(page.parent, os.W_OK)):
-        raise WorkbookError(f"Expected a file that can be written, but {options.html} can't be.")
+    require_writable(options.html)
     with waiting_for("Looking for Kafka"):
         broker = Broker(str(lease("crash-test").ask("server", name="kafka")), ours=True)
     reads, chosen = _input(options)
@@ -68,29 +65,29 @@ def _crash(options: Namespace) -> int:
     try:
         crash_test(
             *(setup, chosen), kills=options.kills, seed=options.seed, faults=options.faults,
-            compare=compare, found=found, say=_say,
+            compare=compare, found=found, say=say,
         )  # fmt: skip
         if options.dirt:
-            kinds = feed(setup, chosen, compare, dirty, _say)
+            kinds = feed(setup, chosen, compare, dirty, say)
     except WorkbookError as error:
         if found.truth is None:
             raise
         failure = str(error)
     except KeyboardInterrupt:
         interrupted = True
-        _say("Interrupted: everything that was started is ended.")
+        say("Interrupted: everything that was started is ended.")
     finally:
         shutil.rmtree(home, ignore_errors=True)
     lines = report.sentences(found, options.promise)
     if kinds or dirty:
         lines += report.of_dirt(dirty, kinds)
     lines += [failure] * bool(failure)
-    print("", *(plain(part) for line in lines for part in line.split("\n")), sep="\n")
+    told = [plain(part) for line in lines for part in line.split("\n")]
+    print("", *told, sep="\n")
     if options.html:
-        told = [plain(part) for line in lines for part in line.split("\n")]
         text = report.page(found, told, plain(shlex.join(words)))
-        page.write_text(text, encoding="utf-8")
-        _say(f"Written: {options.html}")
+        Path(options.html).write_text(text, encoding="utf-8")
+        say(f"Written: {options.html}")
     if interrupted:
         return INTERRUPTED
     return 2 if failure else report.code(found, dirty, options.promise)
@@ -107,6 +104,8 @@ def _require(words: tuple[str, ...], options: Namespace) -> None:
     needed += [] if options.out_table else ["{out}"]
     if len(options.topics or ()) > 2:
         raise CrashFailed("Expected one topic or two behind --in.")
+    if options.out_table and options.out_folder:
+        raise CrashFailed("Expected --out-table or --out-folder, but got both.")
     for place in needed:
         if not any(place in word for word in words):
             raise CrashFailed(
@@ -123,7 +122,7 @@ def _input(options: Namespace) -> tuple[list[tuple[str, int]], list[Record]]:
     Returns their names and numbers of partitions, and the records.
     """
     if not options.topics:
-        _say(f"Without --in, the input is {options.records:,} clicks of our own.")
+        say(f"Without --in, the input is {options.records:,} clicks of our own.")
         return [("clicks", PARTITIONS)], _clicks(options.records)
     with waiting_for("Looking for Kafka"):
         config = kafka("crash-test").client_config()
@@ -132,7 +131,7 @@ def _input(options: Namespace) -> tuple[list[tuple[str, int]], list[Record]]:
         chosen = read_input(config, plans)
     if not chosen:
         raise CrashFailed(f"Expected records in {options.topics[0]!r}, but none could be read.")
-    _say(f"The input: {len(chosen):,} records of {' and '.join(options.topics)}, only read.")
+    say(f"The input: {len(chosen):,} records of {' and '.join(options.topics)}, only read.")
     return [(each.topic, each.partitions) for each in plans], chosen
 
 
@@ -143,7 +142,3 @@ def _clicks(number: int) -> list[Record]:
     _, rows = Drawn(stream, 0, number).until(math.inf)
     columns = (rows[name].to_pylist() for name in ("partition", "arrival", "key", "value"))
     return [Record(*row) for row in zip(*columns, strict=True)]
-
-
-def _say(text: str) -> None:
-    print(plain(text), file=sys.stderr, flush=True)

@@ -1,15 +1,13 @@
 """``workbook explore``: what any topic is like, before a line is written for it."""
 
-import os
 import shutil
-import sys
 from argparse import Namespace
 from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from workbook.cli.console import end_like_ctrl_c, waiting_for
+from workbook.cli.console import end_like_ctrl_c, require_writable, say, waiting_for
 from workbook.errors import SparkFailed, WorkbookError
 from workbook.explore.figures import measure
 from workbook.explore.plan import plan
@@ -20,7 +18,7 @@ from workbook.explore.sample import LIKE_A_TIME, Sample, look
 from workbook.spark.failures import cause
 from workbook.spark.session import spark_session, stop_spark
 from workbook.stack.addresses import kafka, named
-from workbook.stack.client import scratch_dir
+from workbook.stack.client import scratch_dir, status
 from workbook.stack.jars import prefetch
 
 RECORD = "record"
@@ -30,12 +28,7 @@ RECORD = "record"
 def explore(options: Namespace) -> None:
     """Read some of a topic and print its report; create, join and commit nothing."""
     end_like_ctrl_c()
-    for path in (options.html, options.json, options.program):
-        if path and (Path(path).is_dir() or not os.access(Path(path).parent, os.W_OK)):
-            raise WorkbookError(
-                f"Expected a file that can be written, but {path} is a folder, or in one that "
-                "isn't there or can't be written to."
-            )
+    require_writable(options.html, options.json, options.program)
     with waiting_for("Looking for Kafka"):
         broker = kafka("explore")
     config = broker.client_config()
@@ -45,7 +38,7 @@ def explore(options: Namespace) -> None:
     choice = choose(sample, options)
     console().print(format_of(sample))
     volume = wanted.offsets * sample.mean_bytes
-    _say(
+    say(
         f"Reading {wanted.offsets:,} of {wanted.held:,} offsets in {len(wanted.ranges)} of "
         f"{wanted.partitions} partitions, {size(volume / 1e6)} MB of keys and values ..."
     )
@@ -57,7 +50,7 @@ def explore(options: Namespace) -> None:
     try:
         rows = read(
             spark, broker, wanted, sample, choice, folder, options.at_most,
-            lambda done, of: _say(f"{done:,} of {of:,} offsets") if done < of else None,
+            lambda done, of: say(f"{done:,} of {of:,} offsets") if done < of else None,
         )  # fmt: skip
         figures = measure(rows, wanted, options.window, lambda what: waiting_for(what, 2.0))
     except (PySparkException, Py4JError) as error:
@@ -82,9 +75,9 @@ def _write(report: Report, options: Namespace) -> None:
         if path:
             if path == options.program and Path(path).exists():  # somebody may have changed it
                 Path(path).replace(f"{path}.old")
-                _say(f"The former one is now {path}.old.")
+                say(f"The former one is now {path}.old.")
             Path(path).write_text(text(), encoding="utf-8")
-            _say(f"Written: {path}")
+            say(f"Written: {path}")
 
 
 def choose(sample: Sample, options: Namespace) -> Choice:
@@ -106,10 +99,4 @@ def choose(sample: Sample, options: Namespace) -> Choice:
 
 
 def _labs_registry() -> str | None:
-    from workbook.stack.client import status
-
     return ((status() or {}).get("servers") or {}).get("registry")
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

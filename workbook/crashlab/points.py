@@ -22,6 +22,7 @@ from pyspark.sql import DataFrame
 
 from workbook.crashlab.crashes.base import Point
 from workbook.kafka.offsets import partition_offsets
+from workbook.spark.checkpoints import newest
 from workbook.spark.runner import OnPoint
 from workbook.stack.process import family
 
@@ -137,8 +138,7 @@ class KillAt(OnPoint):
 
 def kill_after_commit(plan: Plan, commits: Path) -> None:
     """Watch a checkpoint from a thread, and kill after the chosen number of further commits."""
-    last = max((int(file.name) for file in commits.glob("[0-9]*")), default=-1)
-    commit = commits / str(last + plan.passes)
+    commit = commits / str(newest(commits) + plan.passes)
 
     def watch() -> None:
         while not commit.exists():

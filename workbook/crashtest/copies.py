@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, cast
 from confluent_kafka import Producer
 
 from workbook.errors import CrashFailed
-from workbook.explore.plan import COMMITTED, Plan
+from workbook.explore.plan import Plan
 from workbook.kafka.broker import Broker
+from workbook.kafka.offsets import COMMITTED
 from workbook.kafka.producer import SETTINGS
 from workbook.kafka.readers import records
 from workbook.topics import FOREVER, Topic

@@ -108,12 +108,16 @@ def feed(
     dirt = hostile(next((r for r in clean if r.value), clean[0]))
     left = list(dirt)
     say(f"Hostile records: first two runs over {len(clean):,} records without them ...")
-    (code, one, _), (_, two, _) = (_over(setup, name, clean, []) for name in ("clean-1", "clean-2"))
+    calm = [_over(setup, name, clean, []) for name in ("clean-1", "clean-2")]
+    (_, one, _), (_, two, _) = calm
     truth, runs = truth_of(compare, one, two), 0
-    if code or not truth.judged:
+    why = next((f"it ends with exit code {code} ({said})" for code, _, said in calm if code), "")
+    if not truth.judged:
+        why = why or "two runs of the program have less than half of their results in common"
+    if why:
         raise CrashFailed(
             "Nothing can be said of hostile records: over the first records of the input alone, "
-            "two runs of the program have less than half of their results in common."
+            f"{why}."
         )
     known = [row.key for row in one if row.key is not None]
     by_value = (setup.query or setup.folder or len(known) < len(one)) and not compare.how

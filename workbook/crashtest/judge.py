@@ -194,8 +194,9 @@ def judge(truth: Truth, compare: Compare, rows: Sequence[Row], *, whole: bool = 
         missing, more = Counter(expected) - Counter(got), Counter(got) - Counter(expected)
         if not whole:
             missing.clear()
-        again = sum(number for value, number in more.items() if value in expected)
-        other = [value for value in more.elements() if value not in expected]
+        known = set(expected)
+        again = sum(number for value, number in more.items() if value in known)
+        other = [value for value in more.elements() if value not in known]
         changed = min(missing.total(), len(other))
         if changed:
             instead = f"{name}: {other[-1]} in place of {next(iter(missing))}"

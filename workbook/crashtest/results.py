@@ -17,9 +17,8 @@ import pyarrow.parquet as pq
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaException, TopicPartition
 from pyarrow import ArrowException
 
-from workbook.errors import CrashFailed
-from workbook.explore.plan import COMMITTED
-from workbook.kafka.offsets import partition_offsets
+from workbook.errors import CrashFailed, WorkbookError
+from workbook.kafka.offsets import COMMITTED, partition_offsets
 
 LOOK_S = 0.25
 """Seconds between two looks at a table or a folder."""
@@ -103,7 +102,7 @@ class TopicResults(Results):
 
     def held_back(self) -> bool:
         """Return True while an open transaction hides results."""
-        with suppress(KafkaException):
+        with suppress(KafkaException, WorkbookError):
             seen, all_of_it = (
                 sum(at.end for at in partition_offsets({**self._config, **level}, self._topic))
                 for level in (COMMITTED, {"isolation.level": "read_uncommitted"})

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from workbook.crashtest.copies import Record, slices
 from workbook.crashtest.judge import Compare, Truth, Verdict, judge, truth_of
@@ -67,7 +68,7 @@ class Found:
     left_behind: int = 0
     whole: bool = False
 
-    @property
+    @cached_property
     def verdict(self) -> Verdict | None:
         """Return what the killed run has kept; None where nothing can be judged."""
         if self.truth is None or not self.truth.judged:
@@ -230,10 +231,8 @@ class _Lives:
         long = 4 * self._start_s + 5
         come = {
             START: lambda: True,
-            ANY_TIME: lambda: len(run.results.times) > results,
-            RESULT: lambda: len(run.results.times) > results,
             COMMIT: lambda: len(run.commits) > commits,
-        }[moment]
+        }.get(moment, lambda: len(run.results.times) > results)
         then = {
             START: self._draw.uniform(0, 1.2 * self._start_s),
             ANY_TIME: self._draw.uniform(0, 2),

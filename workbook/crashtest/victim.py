@@ -22,7 +22,7 @@ MARK = "WORKBOOK_CRASH_TEST"
 """The variable by which a process is known that has left its family."""
 
 NOT_THEIRS = (config.SERVERS, config.FILE, postgres.VARIABLE, cassandra.VARIABLE)
-"""Variables that a program isn't given: it works on the lab's servers, never on your own."""
+"""Variables that a program isn't given: it works on the lab's servers, but for a registry."""
 
 TOLD = 8
 """Lines of a program's output that a message has."""

@@ -1,15 +1,8 @@
 """The words of a crash test: places in a command, faults, moments, and promises."""
 
 PLACES = (
-    "{in}",
-    "{in2}",
-    "{out}",
-    "{run}",
-    "{servers}",
-    "{checkpoint}",
-    "{database}",
-    "{registry}",
-)
+    "{in}", "{in2}", "{out}", "{run}", "{servers}", "{checkpoint}", "{database}", "{registry}",
+)  # fmt: skip
 """What is filled in in a program's command."""
 
 KILL, TERM, FREEZE, BROKER, COPIES = FAULTS = ("kill", "term", "freeze", "broker", "copies")

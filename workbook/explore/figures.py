@@ -12,7 +12,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.explore.plan import Plan
-from workbook.explore.rows import AHEAD, EMPTY, MAX_AHEAD_MS, READ, REASONS
+from workbook.explore.rows import AHEAD, EMPTY, READ, REASONS
+from workbook.streams.events.fields import MAX_AHEAD_MS
 
 SHARES = (0.5, 0.9, 0.99, 0.999, 0.9999)
 TOLD_S = (0, 1, 10, 60, 600, 3_600, 86_400)
@@ -131,14 +132,16 @@ def _places(placed: DataFrame) -> pd.DataFrame:
     }
     return placed.groupBy("partition", "why").agg(
         F.count("*").alias("records"), F.sum("size").alias("bytes"),
-        F.max("silence").alias("silence"), F.min("arrival").alias("first"),
+        F.max("silence").alias("silence"), F.count_if(F.col("silence") < 0).alias("backwards"),
+        F.min("arrival").alias("first"),
         F.max("arrival").alias("last"), F.count_if("keyless").alias("keyless"),
         *(F.count_if(those).alias(name) for name, those in times.items()),
     ).toPandas()  # fmt: skip
 
 
 def _partitions(places: pd.DataFrame) -> list[dict[str, Any]]:
-    how = {"records": "sum", "bytes": "sum", "silence": "max", "first": "min", "last": "max"}
+    how = {"records": "sum", "bytes": "sum", "silence": "max", "backwards": "sum",
+           "first": "min", "last": "max"}  # fmt: skip
     found: Any = places.groupby("partition", as_index=False).agg(how)
     return [
         {name: None if np.isnan(n) else int(n) for name, n in row.items()}

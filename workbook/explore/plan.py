@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbook.errors import WorkbookError
-from workbook.kafka.offsets import first_since, partition_offsets
+from workbook.kafka.offsets import COMMITTED, first_since, partition_offsets
 from workbook.kafka.require import settings_of, topic_ids
 
 DEFAULT_LAST_MS = 3_600_000
 """Without ``--last`` the records of this time are read, or, if none has come, the newest ones."""
-
-COMMITTED = {"isolation.level": "read_committed"}
-"""Records of open and of aborted transactions aren't read."""
 
 
 @dataclass(frozen=True)

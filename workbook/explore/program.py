@@ -1,6 +1,7 @@
 """Writes a PySpark program for a topic that was explored; it needs nothing of this package."""
 
 import json
+import re
 from textwrap import fill
 
 from workbook.errors import WorkbookError, plain
@@ -8,6 +9,7 @@ from workbook.explore.figures import recommended
 from workbook.explore.report import Report, share, span
 from workbook.explore.sample import AVRO, JSON
 from workbook.explore.sql import AS_JSON, read_by, text_of, time_of
+from workbook.stack.jars import locked
 
 HEAD = '''"""Count the records of {topic} by {of}in windows of {span}, on Spark.
 
@@ -146,12 +148,11 @@ def program(report: Report, file: str = "my_pipeline.py") -> str:
     if not told:
         raise WorkbookError(f"No program was written. {report.advice}")
     best = recommended(told, report.loss) or told[-1]
-    packages = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.1"
-    imports, decode, unreadable = "", OF_TEXT, "-"
+    connectors, imports, decode, unreadable = "sql-kafka", "", OF_TEXT, "-"
     if sample.format == JSON:
         decode, unreadable = OF_JSON.replace("{json!r}", repr(AS_JSON)), "no JSON"
     elif sample.format == AVRO:
-        packages += ",org.apache.spark:spark-avro_2.13:4.2.1"
+        connectors += "|spark-avro"
         known = " OR ".join(read_by(*each) for each in sample.schemas.items())
         decode = OF_AVRO.replace("{read!r}", repr(known))
         unreadable = "no Avro of a schema that is known"
@@ -160,6 +161,8 @@ def program(report: Report, file: str = "my_pipeline.py") -> str:
         imports = f"from pyspark.sql.avro.functions import from_avro\n\nSCHEMAS = {{\n{known}\n}}\n"
     window = f"{report.window_ms} milliseconds"
     of = _told(f"{choice.key.name} and ") if choice.key else "key and "
+    jars = (jar.coordinate for jar in locked("spark"))
+    packages = ",".join(name for name in jars if re.search(connectors, name))
     head = HEAD.format(
         topic=report.plan.topic, of=of, window=window, span=span(report.window_ms),
         packages=packages, file=file,

@@ -99,6 +99,7 @@ class Report:
         lacking = [f"{n:,} {words}" for why, words in REASONS.items()
                    if why != AHEAD and (n := figures.reasons[words])]  # fmt: skip
         done = "decoded" if self.sample.format in (JSON, AVRO) else "taken as they are"
+        pace = [f"{bars(n)} {min(n):,} to {max(n):,}"] if (n := figures.minutes) else []
         headers = [f"{name} ({n:,})" for name, n in self.sample.headers.most_common(8)]
         rows = [
             ("records", f"{records:,} of {plan.held:,} offsets; {gaps:,} offsets had none"),
@@ -106,13 +107,12 @@ class Report:
             ("arrived", f"{moment(first)} to {moment(last)} UTC"),
             ("partitions", f"{plan.partitions:,}; {_busiest(figures)}"),
             ("longest silence", _silence(figures)),
+            ("timestamps that go back", self._share(sum(each["backwards"] for each in places))),
             ("bytes", f"{moved:,}; a record {_quantiles(figures.sizes, size)}"),
+            *(("records a minute", told) for told in pace),
             ("without a key", self._share(figures.reasons["no key"])),
             ("headers in the sample", ", ".join(headers) or "none"),
         ]
-        if minutes := figures.minutes:
-            told = f"{bars(minutes)} {min(minutes):,} to {max(minutes):,}"
-            rows.insert(6, ("records a minute", told))
         for name, words in SETTINGS.items():
             if name == "retention.ms" and plan.settings.get("cleanup.policy") == "compact":
                 continue  # it doesn't apply

@@ -20,6 +20,7 @@ from workbook.explore.plan import Plan
 from workbook.explore.sample import AVRO, JSON, Field, Sample
 from workbook.explore.sql import AS_JSON, read_by, text_of, time_of
 from workbook.kafka.broker import Broker
+from workbook.streams.events.fields import MAX_AHEAD_MS
 
 READ, EMPTY, UNREADABLE, TIMELESS, AHEAD = range(5)
 """Why a record counts, or doesn't."""
@@ -30,7 +31,6 @@ REASONS = {
     TIMELESS: "no time that can be read",
     AHEAD: "more than five minutes ahead of its arrival",
 }
-MAX_AHEAD_MS = 300_000
 YEARS = (-62_135_596_800_000, 253_402_300_799_999)
 """The years 1 to 9999, in ms: Spark can't compute with every number."""
 

@@ -16,8 +16,9 @@ import fastavro
 from confluent_kafka import Message
 
 from workbook.errors import WorkbookError
-from workbook.explore.plan import COMMITTED, Plan
+from workbook.explore.plan import Plan
 from workbook.kafka import registry
+from workbook.kafka.offsets import COMMITTED
 from workbook.kafka.readers import records
 
 MOST_RECORDS, MOST_BYTES, MOST_PLACES, MOST_FIELDS = 2_000, 16 << 20, 40, 200
@@ -99,7 +100,6 @@ class Sample:
     fields: dict[str, Field]
     schemas: dict[int, str]
     mean_bytes: float
-    null_keys: int
     headers: Counter[str]
 
     @property
@@ -161,7 +161,7 @@ def look(config: Mapping[str, Any], plan: Plan, url: str | None) -> Sample:
             "looked at: they've expired, or were compacted away. Ask for other ones by --last."
         )
     schemas = _Schemas(url)
-    sample = Sample(len(found), Counter(), {}, {}, schemas.avro, 0.0, 0, Counter())
+    sample = Sample(len(found), Counter(), {}, {}, schemas.avro, 0.0, Counter())
     places: dict[str, tuple[int, int]] = {}
     fields: dict[str, dict[str, Field]] = defaultdict(dict)  # by format
     for message in found:
@@ -170,7 +170,6 @@ def look(config: Mapping[str, Any], plan: Plan, url: str | None) -> Sample:
         sample.formats[form] += 1
         places.setdefault(form, (message.partition() or 0, message.offset() or 0))
         sample.mean_bytes += (len(value or b"") + len(message.key() or b"")) / len(found)
-        sample.null_keys += message.key() is None
         sample.headers.update(headers)
         for path, one in _fields(content):
             name, its = ".".join(path), fields[form]

@@ -37,6 +37,9 @@ Place = tuple[str, int]
 
 Offsets = dict[Place, int]
 
+COMMITTED = {"isolation.level": "read_committed"}
+"""Records of open and of aborted transactions aren't read."""
+
 EVERY_S, AT_ONCE_S, RENEWED_S = 1.0, 3.0, 10.0
 """Of ``EndOffsets``: seconds between questions, for an answer, and for a client that was denied."""
 

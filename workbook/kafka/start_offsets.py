@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 from confluent_kafka import Message
 
-from workbook.kafka.offsets import partition_offsets
+from workbook.kafka.offsets import COMMITTED, partition_offsets
 from workbook.kafka.readers import records
 from workbook.kafka.require import topic_ids
 
@@ -82,7 +82,7 @@ def look_up(
     """
     topic_ids(config, [sink])
     start = Start({topic: {} for topic in topics})
-    found = _all_said({**config, "isolation.level": "read_committed"}, sink, topics)
+    found = _all_said({**config, **COMMITTED}, sink, topics)
     for topic in topics:
         # Spark's source reads what isn't committed, too: its offsets may be greater.
         for at in partition_offsets({**config, "isolation.level": "read_uncommitted"}, topic):

@@ -28,7 +28,7 @@ from workbook.streams.events.ad_actions import (
     head,
     reading,
 )
-from workbook.streams.events.clicks import MAX_AHEAD_MS
+from workbook.streams.events.fields import MAX_AHEAD_MS
 from workbook.streams.events.reasons import Reason
 
 _PLAIN = rf"\A{PLAIN}\z"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from workbook.errors import RecordsLost
 from workbook.kafka.offsets import Place
+from workbook.kafka.start_offsets import EARLIEST
 
 Offsets = dict[str, dict[str, int]]
 """Topic -> partition (as text, since it travels as JSON) -> offset."""
@@ -12,7 +13,7 @@ Offsets = dict[str, dict[str, int]]
 Places = dict[Place, tuple[int, int]]
 """Where each partition begins, and the offset that comes next there."""
 
-EARLIEST, LATEST = -2, -1
+LATEST = -1
 """As in ``startingOffsets``."""
 
 

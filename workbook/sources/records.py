@@ -20,8 +20,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.errors import Rejected
-from workbook.streams.events.clicks import MAX_AHEAD_MS, Click
-from workbook.streams.events.fields import Event, columns
+from workbook.streams.events.clicks import Click
+from workbook.streams.events.fields import MAX_AHEAD_MS, Event, columns
 from workbook.streams.events.positions import MAX_POSITION_BYTES, Position
 from workbook.streams.events.visits import (
     MAX_MESSAGE_BYTES,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from workbook.streams.events.clicks import MAX_AHEAD_MS
+from workbook.streams.events.fields import MAX_AHEAD_MS
 from workbook.streams.events.reasons import Reason
 
 WINDOW_S = 60.0

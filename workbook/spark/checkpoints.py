@@ -103,11 +103,13 @@ def place(checkpoint: Path) -> tuple[str, int, int]:
     query = checkpoint / "0"
     metadata = query / "metadata"
     known = str(json.loads(metadata.read_text())["id"]) if metadata.is_file() else ""
-    return known, _last(query / "commits"), _last(query / "offsets")
+    return known, newest(query / "commits"), newest(query / "offsets")
 
 
-def _last(folder: Path) -> int:
-    return max((int(file.name) for file in folder.glob("[0-9]*")), default=-1)
+def newest(log: Path) -> int:
+    """Return the newest number in a folder with a log of Spark's; -1 where there's none."""
+    names = (file.name.split(".")[0] for file in log.glob("[0-9]*"))  # some are compacted
+    return max((int(name) for name in names if name.isdecimal()), default=-1)
 
 
 def _recorded(checkpoint: Path) -> dict[str, Any]:

@@ -155,6 +155,7 @@ class AdStatistics(System):
     def start(self, job: Job) -> Started:
         from workbook.kafka.offsets import first_since, partition_offsets
         from workbook.kafka.require import require_topic
+        from workbook.kafka.start_offsets import EARLIEST
         from workbook.pipelines.ad_statistics import ad_statistics
         from workbook.sinks.counts_table import CountsTopic
         from workbook.sinks.replay import ReplayTable, require_none
@@ -174,11 +175,11 @@ class AdStatistics(System):
         if source.endswith(DEAD_LETTERS):
             require_none(counts)
         begins = first_since(config, source, needed_since(replay.days[0])) if replay else {}
-        # -2: the beginning, also where records up to the fence were deleted: they are counted
-        starting = {p: fence.starting.get(p, begins.get(p, -2)) for p in range(partitions)}
+        # The beginning also where records up to the fence were deleted: they are counted.
+        starting = {p: fence.starting.get(p, begins.get(p, EARLIEST)) for p in range(partitions)}
         for at in partition_offsets(config, source):
             if starting[at.partition] < at.begin <= fence.counted.get(at.partition, 0):
-                starting[at.partition] = -2
+                starting[at.partition] = EARLIEST
         letters = None if replay else job.letters()  # the live query has sent them already
 
         def rows(read: Read) -> DataFrame:

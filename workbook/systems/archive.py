@@ -112,7 +112,7 @@ def require_own(folder: Path, checkpoint: Path | None) -> None:
             "folder."
         )
     _, committed, planned = checkpoints.place(checkpoint) if checkpoint else ("", -1, -1)
-    last = max((int(file.name.split(".")[0]) for file in (folder / LOG).glob("[0-9]*")), default=-1)
+    last = checkpoints.newest(folder / LOG)
     if not committed <= last <= planned:
         raise CannotGoOn(
             f"Expected {folder} and the checkpoint to be of the same run, but the checkpoint has "

@@ -91,10 +91,11 @@ def merge(
 ) -> pl.DataFrame:
     """Merge a micro-batch of one partition, and emit what both topics' clock completes.
 
-    In: the columns of ``decoding.visits``, as ``squeeze`` leaves them. Out: a row per complete
-    visit (``kind`` merged: ssid, timestamp, fragment, tracking, orders), sorted by timestamp, and
-    one of kind clock: ``timestamp`` (null while a topic has given nothing) and ``SUMS``. All have
-    ``STARTS``: a start there without this state sees all of what was open, and of the batch.
+    In: the columns ``READS`` of ``VISITS.parse``, as ``squeeze`` leaves them. Out: a row per
+    complete visit (``kind`` merged: ssid, timestamp, fragment, tracking, orders), sorted by
+    timestamp, and one of kind clock: ``timestamp`` (null while a topic has given nothing) and
+    ``SUMS``. All have ``STARTS``: a start there without this state sees all of what was open, and
+    of the batch.
     A topic that is ``idle`` doesn't count. When it goes on, it does again: the clock never goes
     back, and stands until the topic has come so far; what it brings till then is late.
     """

@@ -1,4 +1,4 @@
-"""How many page views were there? Of each page: here; of each second: in the modules."""
+"""Counts the views of each page; ``completed`` and ``metrics`` count those of each second."""
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import fastavro
 
 from workbook.errors import Rejected
-from workbook.streams.events.clicks import MAX_AHEAD_MS
+from workbook.streams.events.fields import MAX_AHEAD_MS
 from workbook.streams.events.reasons import Reason
 
 ARRIVAL = "arrival"

@@ -4,11 +4,8 @@ from enum import StrEnum
 from typing import Self
 
 from workbook.errors import Rejected
-from workbook.streams.events.fields import Bigint, Event, bigint, json_object, text
+from workbook.streams.events.fields import Bigint, Event, bigint, json_object, require_in_time, text
 from workbook.streams.events.reasons import Reason
-
-MAX_AHEAD_MS = 5 * 60 * 1000
-"""How far an event time may lie after its record's arrival, and after the reader's own time."""
 
 
 class ClickType(StrEnum):
@@ -54,13 +51,3 @@ class Click(Event, frozen=True):
             raise Rejected(Reason.UNKNOWN_TYPE)
         require_in_time(timestamp, arrival, now)
         return cls(event_id, ClickType(click_type), name, timestamp, browser, tab_id)
-
-
-def require_in_time(timestamp: int, arrival: int, now: int | None) -> None:
-    """Raise ``Rejected`` for an event time (ms) that is negative, or too far ahead."""
-    if timestamp < 0:
-        raise Rejected(Reason.NEGATIVE)
-    if timestamp > arrival + MAX_AHEAD_MS:
-        raise Rejected(Reason.FUTURE)
-    if now is not None and timestamp > now + MAX_AHEAD_MS:
-        raise Rejected(Reason.AHEAD)

@@ -16,6 +16,8 @@ from workbook.streams.events.reasons import Reason
 _HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _HALF_PAIR = re.compile(f"{_HIGH}(?!{_LOW})|(?<!{_HIGH}){_LOW}")
 
+MAX_AHEAD_MS = 5 * 60 * 1000
+"""How far an event time may lie after its record's arrival, and after the reader's own time."""
 
 Bigint = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 Name = Annotated[str, msgspec.Meta(min_length=1)]
@@ -103,3 +105,13 @@ def key_text(key: bytes | None) -> str:
     if not text:
         raise Rejected(Reason.NO_KEY)
     return text
+
+
+def require_in_time(timestamp: int, arrival: int, now: int | None) -> None:
+    """Raise ``Rejected`` for an event time (ms) that is negative, or too far ahead."""
+    if timestamp < 0:
+        raise Rejected(Reason.NEGATIVE)
+    if timestamp > arrival + MAX_AHEAD_MS:
+        raise Rejected(Reason.FUTURE)
+    if now is not None and timestamp > now + MAX_AHEAD_MS:
+        raise Rejected(Reason.AHEAD)

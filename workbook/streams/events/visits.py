@@ -6,8 +6,16 @@ from typing import Annotated, ClassVar, Self
 import msgspec
 
 from workbook.errors import Rejected
-from workbook.streams.events.clicks import require_in_time
-from workbook.streams.events.fields import Bigint, Event, Name, bigint, json_object, key_text, name
+from workbook.streams.events.fields import (
+    Bigint,
+    Event,
+    Name,
+    bigint,
+    json_object,
+    key_text,
+    name,
+    require_in_time,
+)
 from workbook.streams.events.reasons import Reason
 
 MAX_MESSAGE_BYTES = 4096

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from workbook.kafka.partitioning import partition_of
-from workbook.streams.events.clicks import MAX_AHEAD_MS, Click, ClickType
+from workbook.streams.events.clicks import Click, ClickType
+from workbook.streams.events.fields import MAX_AHEAD_MS
 from workbook.streams.events.reasons import Reason
 from workbook.streams.generators.streams import (
     Facts,
