@@ -1,6 +1,6 @@
 """Sinks that write to topics: a table to a compacted one, complete seconds, late clicks."""
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Any
@@ -93,10 +93,14 @@ class SparkTopic(Sink):
         rows = rows.filter(pc.equal(rows["kind"], self._only))
         if not len(rows):
             return
+
+        def give(read: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            deque(read, 0)  # Spark ends a worker that hasn't read its input, and starts another one
+            yield from rows.to_batches()
+
         # ``createDataFrame`` would make the micro-batch's session the active one of this process.
         one_task = self._spark.range(0, 1, 1, 1)
-        schema = from_arrow_schema(rows.schema)
-        frame = one_task.mapInArrow(lambda _: iter(rows.to_batches()), schema)
+        frame = one_task.mapInArrow(give, from_arrow_schema(rows.schema))
         self._records(frame).write.format("kafka").options(**self._options).save()
 
 
