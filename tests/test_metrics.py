@@ -5,14 +5,18 @@ from typing import Any
 
 import msgspec
 import pandas as pd
+import psutil
+import pyarrow as pa
 import pytest
 from confluent_kafka import Producer
 from msgspec.structs import replace
 
 from workbook.errors import BrokerUnreachable, Rejected
 from workbook.pipelines.page_views.metrics import metric_records
+from workbook.sinks.topics import SparkTopic
+from workbook.spark.runner import Batch
 from workbook.streams.events.clicks import Click, ClickType
-from workbook.streams.events.metrics import EVENTS, NOT_A_METRIC, Metric
+from workbook.streams.events.metrics import COMPLETE, EVENTS, NOT_A_METRIC, Metric
 from workbook.streams.metrics import MetricsProducer, read_metrics, record
 
 SECOND = 1_700_000_000
@@ -172,3 +176,18 @@ def test_a_row_becomes_the_record_that_the_loop_would_send(spark, events) -> Non
     assert (found.key.encode(), found.value.encode()) == (wanted["key"], wanted["value"])
     headers = {h.key: bytes(h.value) for h in found.headers} if events else {}
     assert headers == wanted["headers"]
+
+
+def test_a_write_ends_no_python_worker(spark, broker, topic) -> None:
+    """Another one takes half a second to start, in each micro-batch."""
+    rows = pa.table({"kind": [COMPLETE], "second": [7], "views": [3]})
+    sink = SparkTopic(spark, broker, topic("metrics").name, metric_records, COMPLETE)
+
+    def workers() -> set[int]:
+        family = psutil.Process().children(recursive=True)
+        return {each.pid for each in family if "python" in each.name()}
+
+    sink.write(rows, Batch("query", 0))
+    before = workers()
+    sink.write(rows, Batch("query", 1))
+    assert workers() == before
