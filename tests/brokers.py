@@ -16,6 +16,7 @@ from confluent_kafka.admin import AdminClient
 from labs import DEADLINE, until
 
 from workbook.kafka.producer import SETTINGS as SENDS
+from workbook.kafka.protocol import listens
 from workbook.stack import jars, kafka, ports
 from workbook.stack.java import find_java
 
@@ -28,9 +29,7 @@ def free_port() -> int:
 
 def answers(port: int) -> bool:
     """Whether something accepts connections on this port."""
-    with socket.socket() as probe:
-        probe.settimeout(0.5)
-        return probe.connect_ex((ports.LOOPBACK, port)) == 0
+    return listens(ports.LOOPBACK, port, within=0.5)
 
 
 class OwnBroker:
@@ -146,13 +145,13 @@ def message(value: bytes | None, partition: int = 0, offset: int = 0, timestamp:
 
 
 def produce(config: Mapping[str, str], topic: str, *records: tuple[Any, ...]) -> None:
-    """Send records: each a value, and if need be its key, partition and timestamp (ms)."""
+    """Send records: each a value, and if need be its key, partition, timestamp (ms), headers."""
     refused = list[KafkaError]()
     producer = Producer({**SENDS, **config})
     for value, *more in records:
-        key, partition, at = (*more, *(None, -1, 0)[len(more) :])
+        key, partition, at, headers = (*more, *(None, -1, 0, None)[len(more) :])
         producer.produce(
-            *(topic, value, key, partition), timestamp=at,
+            *(topic, value, key, partition), timestamp=at, headers=headers,
             on_delivery=lambda error, _: error and refused.append(error),
         )  # fmt: skip
         producer.poll(0)

@@ -8,10 +8,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import Producer
+from brokers import produce
 
 from workbook.crashtest.dirt import raw
-from workbook.kafka.producer import SETTINGS
 from workbook.streams.events.ad_actions import AdAction, encode, head
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.positions import Position
@@ -104,15 +103,7 @@ def send(
     goods = (Hostile("", "", *make(n), 0, [], "counted") for n in range(len(hostile)))
     last = Hostile("", "", *make(len(hostile)), 0, [], "counted")
     sent = [*chain.from_iterable(zip(goods, hostile, strict=True)), last]
-    refused = []
-    producer = Producer({**SETTINGS, **config})
-    for each in sent:
-        producer.produce(
-            *(topic, each.value, each.key, 0), timestamp=each.timestamp, headers=each.headers,
-            on_delivery=lambda error, _, name=each.name: error and refused.append((name, error)),
-        )  # fmt: skip
-    assert producer.flush(60) == 0
-    assert not refused
+    produce(config, topic, *((r.value, r.key, 0, r.timestamp, r.headers) for r in sent))
     reasons = {n: each.reason for n, each in enumerate(sent) if each.reason not in LEGAL}
     return sum(each.reason == "counted" for each in sent), reasons
 

@@ -7,8 +7,12 @@ from typing import Any, ClassVar
 from brokers import delete_before
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit
 
 from workbook.kafka.broker import Broker
+from workbook.sources.kafka_reader import KafkaReader
+
+ALL = ReadAllAvailable()
 
 
 class Queries:
@@ -45,6 +49,15 @@ class Queries:
         query = writer.foreachBatch(keep).start()
         self.ends.append(query.stop)
         return query
+
+    def next(
+        self, reader: KafkaReader, at: Any, limit: ReadLimit = ALL
+    ) -> tuple[Any, list[dict[str, Any]]]:
+        """Plan and read a micro-batch without Spark; return where it ends, and its rows."""
+        end = reader.latestOffset(at, limit)
+        tasks = reader.partitions(at, end) if end != at else []
+        batches = [batch for task in tasks for batch in reader.read(task)]
+        return end, [row for batch in batches for row in batch.to_pylist()]
 
     def delete_before(self, offset: int) -> None:
         """Delete the first topic's records before an offset of partition 0."""

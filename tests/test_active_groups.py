@@ -4,94 +4,59 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pandas as pd
 import pytest
 from brokers import commit as commit_offset
+from brokers import produce
 from confluent_kafka.admin import AdminClient
 from labs import until
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F  # noqa: N812
 from test_group_records import OFFSET_KEY, commit
 
-from workbook.kafka.application import Application, stop_all
+from workbook.crashlab.crashes.active_groups import COLUMNS, NOTHING
+from workbook.kafka.application import Application
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import committed_by
-from workbook.kafka.producer import DeliveringProducer
-from workbook.pipelines.active_groups import active_groups
-from workbook.sinks.store import Store, WindowedStore
-from workbook.sources.consumer_offsets import decode
-from workbook.sources.kafka import assigned_stream
-from workbook.spark.runner import OnPoint, start_query
-from workbook.streams.events.client_details import ClientDetails
+from workbook.spark.runner import OnPoint
 from workbook.streams.generators.groups import GroupWorkload
 from workbook.streams.ledgers.groups import judge
-from workbook.systems.active_groups import ActiveGroups
-from workbook.systems.base import Job
+from workbook.systems import SYSTEMS
+from workbook.systems.base import Job, Started
 from workbook.topics import CONSUMER_OFFSETS, Topic
 
-NOTHING = {"topic": "", "partition": -1, "offset": -1}
 
-COLUMNS = ["group", "topic", "partition", "offset", "described"]
-
-
-class Table:
-    """A running table of active groups, and its stores."""
-
-    def __init__(self, spark: SparkSession, broker: Broker, folder: Path) -> None:
-        raw = assigned_stream(spark, broker, CONSUMER_OFFSETS)
-        groups = active_groups(decode(raw)).withColumn("details", F.col("details").cast("string"))
-        self.store = Store(folder / "groups.db", "group")
-        self.windows = WindowedStore(folder / "windows.db", "group")
-        self.query = start_query(groups, [self.store, self.windows], folder / "checkpoint")
-
-    def rows(self, prefix: str) -> pd.DataFrame:
-        """A row per group and partition, as the ledger wants them."""
-        return observed_in(self.store, prefix)
-
-    def members(self, group: str) -> list[str] | None:
-        """The client ids of a group's members; None for a group that isn't known."""
-        row = self.store.get(group)
-        if row is None or row["details"] is None:
-            return None
-        return [
-            member.client_id
-            for member in msgspec.json.decode(row["details"], type=ClientDetails).members
-        ]
+def start(spark: SparkSession, broker: Broker, checkpoint: Path, *words: str) -> Started:
+    system = SYSTEMS["active_groups"]
+    options = system.options([*words, "--every", "0.1"])
+    return system.start(Job(spark, broker, options, checkpoint, OnPoint()))
 
 
-def observed_in(store: Store, prefix: str) -> pd.DataFrame:
-    """A row per group and partition in a store, of the groups whose names begin with ``prefix``."""
-    found = [
-        (row["group"], at["topic"], at["partition"], at["offset"], bool(row["details"]))
-        for row in store.all()
-        if row["group"].startswith(prefix)
-        for at in row["offsets"] or [NOTHING]
-    ]
-    return pd.DataFrame(found, columns=COLUMNS)
-
-
-@pytest.fixture
-def table(spark: SparkSession, broker: Broker, tmp_path: Path) -> Iterator[Table]:
+@pytest.fixture(scope="module")
+def table(
+    spark: SparkSession, broker: Broker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Started]:
+    """The running table; its sinks are the stores of the groups and of their windows."""
     broker.create(Topic("somebody-reads", 1))
+    admin = AdminClient(broker.client_config())
     with Application(broker.client_config(), "somebody", "somebody-reads"):
-        until(lambda: _exists(broker), "the topic of committed offsets")
-    made = Table(spark, broker, tmp_path)
-    yield made
-    made.query.stop()
-    stop_all()
+        until(lambda: CONSUMER_OFFSETS in admin.list_topics(timeout=30).topics, "its commits")
+    started = start(spark, broker, tmp_path_factory.mktemp("table"))
+    with started.running:
+        yield started
 
 
-def _exists(broker: Broker) -> bool:
-    return CONSUMER_OFFSETS in AdminClient(broker.client_config()).list_topics(timeout=30).topics
-
-
-def test_it_equals_the_admin_client_s_answer(broker: Broker, table: Table) -> None:
+def test_it_equals_the_admin_client_s_answer(broker: Broker, table: Started) -> None:
     topic = Topic("read-by-many", 3)
     broker.create(topic)
     expected = GroupWorkload(broker.client_config(), topic.name, 3, 1, groups=25, rounds=4).run()
-    table.query.process_all()
-    observed = table.rows(f"{topic.name}.")
+    table.running.process_all()
+    rows = [
+        (row["group"], at["topic"], at["partition"], at["offset"], bool(row["details"]))
+        for row in table.sinks[0].all()
+        if row["group"].startswith(f"{topic.name}.")
+        for at in row["offsets"] or [NOTHING]
+    ]
+    observed = pd.DataFrame(rows, columns=COLUMNS)
     groups = sorted({*expected["group"], *observed["group"]})
     found = judge(expected, observed, committed_by(broker.client_config(), groups))
     assert found.clean, str(found)
@@ -101,21 +66,19 @@ def test_it_equals_the_admin_client_s_answer(broker: Broker, table: Table) -> No
 
 def test_a_group_whose_newest_commit_goes_is_corrected_in_its_windows(broker, table) -> None:
     """Its other commit is older than what stood in the window before."""
-    group, config = "corrected", broker.client_config()
+    group, config, (store, windows) = "corrected", broker.client_config(), table.sinks
     for name in ("early", "late"):
         broker.create(Topic(f"{group}.{name}", 1))
         commit_offset(config, group, f"{group}.{name}", 3)
-    until(lambda: read(table.store.get(group)) == ["early", "late"], "both commits")
-    before = table.store.get(group)
-    assert before is not None
+    until(lambda: read(store.get(group)) == ["early", "late"], "both commits")
+    before = store.get(group)
     admin = AdminClient(config)
     admin.delete_topics([f"{group}.late"])[f"{group}.late"].result(60)
-    until(lambda: read(table.store.get(group)) == ["early"], "the late one to go")
-    table.query.process_all()
-    after = table.store.get(group)
-    assert after is not None
+    until(lambda: read(store.get(group)) == ["early"], "the late one to go")
+    table.running.process_all()
+    after = store.get(group)
     assert after["changed_at"] > before["changed_at"]
-    assert table.windows.fetch(group, 0, 2**62)[-1][1] == after
+    assert windows.fetch(group, 0, 2**62)[-1][1] == after
 
 
 def read(row: dict[str, Any] | None) -> list[str]:
@@ -126,15 +89,12 @@ def read(row: dict[str, Any] | None) -> list[str]:
 def test_records_that_nobody_can_read_are_counted_and_left_out(spark, broker, tmp_path) -> None:
     copy = Topic("offsets-with-bad-ones", 2)
     broker.create(copy)
-    with DeliveringProducer(broker.client_config(), copy.name) as producer:
-        for value, key in (
-            (commit(4), OFFSET_KEY), (commit(3)[:-1], OFFSET_KEY), (b"", OFFSET_KEY), (b"x", None),
-            (b"\0\x09" + commit(4)[2:], OFFSET_KEY), (b"x", b"\0\x63new"), (None, b"\0\6"),
-        ):  # fmt: skip
-            producer.produce(value, key)
-    system = ActiveGroups()
-    options = system.options(["--in", copy.name])
-    started = system.start(Job(spark, broker, options, tmp_path / "checkpoint", OnPoint()))
+    produce(
+        broker.client_config(), copy.name,
+        (commit(4), OFFSET_KEY), (commit(3)[:-1], OFFSET_KEY), (b"", OFFSET_KEY), (b"x", None),
+        (b"\0\x09" + commit(4)[2:], OFFSET_KEY), (b"x", b"\0\x63new"), (None, b"\0\6"),
+    )  # fmt: skip
+    started = start(spark, broker, tmp_path, "--in", copy.name)
     with started.running:
         started.running.process_all()
         until(lambda: started.running.progress.messages == 7, "the progress of its micro-batches")

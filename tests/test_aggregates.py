@@ -1,4 +1,4 @@
-"""Each aggregate by itself: changes in, results out; what is nothing, what is too much."""
+"""Folds by themselves: changes in, results out; what is nothing, what is too much."""
 
 import pickle
 from collections import defaultdict
@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from workbook.tables.aggregates import GROUP, OP, RESULT, Aggregate
-from workbook.tables.ktable import collect_set, count, fold
+from workbook.tables.ktable import fold
 from workbook.tables.segments import Segments
 
 
@@ -31,20 +31,6 @@ class Group:
         found = results.select(RESULT).to_series().to_list()
         [result] = found or [None]
         return pickle.loads(result) if isinstance(result, bytes) else result
-
-
-# --- rows and values ------------------------------------------------------------------------------
-
-
-def test_nulls_count_as_rows() -> None:
-    assert Group(count()).bring((1, None), (1, None)) == 2
-
-
-def test_nulls_are_no_elements() -> None:
-    assert Group(collect_set("value")).bring((1, None), (1, 2), (1, 1), (1, 2)) == [1, 2]
-
-
-# --- folds ------------------------------------------------------------------------------------
 
 
 def listing() -> Aggregate:

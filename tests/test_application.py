@@ -1,8 +1,10 @@
 """Loops end and say what went wrong; an application joins a group, commits, leaves, is killed."""
 
 from collections.abc import Callable, Iterator
+from unittest.mock import Mock
 
 import pytest
+from brokers import produce
 from confluent_kafka.admin import AdminClient
 from labs import until
 
@@ -10,7 +12,6 @@ from workbook.errors import ServerFailed
 from workbook.kafka.application import Application, Loop, stop_all
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import committed_offset
-from workbook.kafka.producer import DeliveringProducer
 from workbook.stack.kafka import consumer_groups
 from workbook.topics import Topic
 
@@ -28,9 +29,7 @@ def nothing_is_left() -> Iterator[None]:
 
 def filled(broker: Broker, name: str, records: int = 10) -> str:
     broker.create(Topic(name, 1))
-    with DeliveringProducer(broker.client_config(), name) as producer:
-        for number in range(records):
-            producer.produce(str(number).encode())
+    produce(broker.client_config(), name, *[(b"x",)] * records)
     return name
 
 
@@ -83,37 +82,26 @@ def test_a_tool_that_fails_says_why(broker: Broker) -> None:
 # --- loops ------------------------------------------------------------------------------------
 
 
-class Reader:
-    closed = False
-
-    def close(self) -> None:
-        self.closed = True
-
-
-def work(reader: Reader, until: Callable[[], bool]) -> None:
+def work(reader: Mock, until: Callable[[], bool]) -> None:
     while not until():
         pass
 
 
-def failing(reader: Reader, until: Callable[[], bool]) -> None:
-    raise ValueError("a bad record")
-
-
 def test_a_loop_ends_the_one_of_its_name_and_a_stopped_one_has_closed_its_reader() -> None:
-    readers, names = [Reader(), Reader(), Reader()], ["", "other", "work"]
+    readers, names = [Mock(), Mock(), Mock()], ["", "other", "work"]
     loops = [Loop(work, reader, name) for reader, name in zip(readers, names, strict=True)]
-    assert [reader.closed for reader in readers] == [True, False, False]
+    assert [reader.close.called for reader in readers] == [True, False, False]
     with pytest.raises(TimeoutError, match="still runs"):
         loops[1].exception(timeout=0.01)
     for loop in loops:
         loop.stop()
-    assert all(reader.closed for reader in readers)
+    assert all(reader.close.called for reader in readers)
 
 
 def test_an_error_is_told_and_raised_by_stop() -> None:
-    reader = Reader()
-    loop = Loop(failing, reader)
+    reader = Mock()
+    loop = Loop(Mock(side_effect=ValueError("a bad record")), reader, "failing")
     assert str(loop.exception(timeout=10)) == "a bad record"
-    assert reader.closed
+    assert reader.close.called
     with pytest.raises(ValueError, match="a bad record"):
         loop.stop()

@@ -115,10 +115,3 @@ def test_times_far_ahead_do_not_count() -> None:
     assert times.tolist() == [5, NO_TOP, NO_TOP, 7]
     assert tops_of(times, 6).tolist() == [6, 6, 6, 7]
     assert tops_of(times[1:3], None).tolist() == [NO_TOP, NO_TOP]
-
-
-def test_another_rule_decides() -> None:
-    never = plan([unread(1, 2), unread(3)], lambda own, other, lead: False, LEAD)
-    always = plan([unread(1, 2), unread(99)], lambda own, other, lead: True, LEAD)
-    assert never == [0, 0]
-    assert always == [2, 1]

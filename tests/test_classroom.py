@@ -183,14 +183,6 @@ def gives_nothing(clicks):
     return [].append(right(clicks))
 
 
-memory: list[Click] = []
-
-
-def remembers(clicks):
-    memory.extend(clicks)
-    return [(10, len(memory))]
-
-
 class Hostile:
     def __repr__(self):
         raise RuntimeError("no")
@@ -210,7 +202,6 @@ MISBEHAVING = [
     (prints, "It prints the value"),
     (sorts_in_place, "The value is right here, but it changes the input"),
     (changes_the_class, COUNTED),
-    (remembers, "call to call"),
     (lambda clicks: time.perf_counter(), "Or does it ask a clock, or draw by chance?"),
     (yields, "so it returns a generator"),
     (waits, "async def"),
@@ -219,7 +210,6 @@ MISBEHAVING = [
     (lambda clicks: map(str, clicks), "returns an iterator (of type map)"),
     (lambda clicks: ... if clicks else [], "returns `...`"),
     (lambda clicks: Hostile(), "of type test_classroom.Hostile, where one of type list"),
-    (lambda clicks: pd.DataFrame({"n": range(10**5)}), "of type pandas.DataFrame, where one"),
     (lambda clicks: [(10, 1)] * 10**7, "far more than is asked for: 10,000,000 elements"),
     (lambda clicks: "x" * 2**31, "asks for more than 1 GB of memory"),
     (lambda: [], "called with 1 argument,"),
@@ -237,7 +227,6 @@ def test_a_bad_answer_gets_one_card_in_time_and_the_notebook_goes_on(q, answer, 
     assert len(repr(card)) < 8_000
     assert card._repr_html_()
     assert time.monotonic() - began < 20
-    assert not memory
 
 
 def test_slow_answers_are_not_tried_for_ever(monkeypatch):
@@ -306,23 +295,18 @@ OF_THE_CASE = "the cause of the case"
         (2.0, 2, "of type float where a whole number"),
         (True, 1, "of type bool where a whole number"),
         (np.int64(2), 2, "numpy.int64, which `json.dumps` refuses"),
-        (np.float64(2), 2, "Right values, of type numpy.float64"),
         (np.array([2]), [2], "Right contents in a numpy.ndarray; a list is expected."),
         ({"views": 4.0, "mean": 0.5}, {"mean": 0.5, "views": 4}, "of type float where a whole"),
         ((1, 2), [1, 2], "Right contents in a tuple; a list is expected."),
         ([[1, 2]], [(1, 2)], "a list stands for a tuple in it"),
-        ("8", 8, "a number stands as text"),
         ([("a", "+1")], [("a", 1)], "a number stands as text"),
         ({b"10": 7}, {10: 7}, "a number stands as text or bytes"),
         ([{"a": 1}], {"a": 1}, "lies inside a list. Give it back by itself"),
         ([("a", 1)], {"a": 1}, "Right contents in a list; a dictionary is expected."),
-        ({"b", "a"}, ["a", "b"], "Right contents in a set; a list is expected."),
         (("a", [1, 2]), ("a", {2, 1}), "a list stands for a set in it"),
         (("a", [2, 1]), ("a", [1, 2]), OF_THE_CASE),
-        (7, "7", "of type int, where one of type str is expected"),
         (["a", "a"], {"a", "b"}, "of type list, where one of type set is expected"),
         (pd.Series([1]), 1, "of type pandas.Series, where one of type int is expected"),
-        ([1, 3], [1, 2], OF_THE_CASE),
         ({"new": 1, "old": [2]}, {"new": 1, "old": [3]}, "Your value differs at `['old']`."),
         ((1, {"a": [2]}), (1, {"a": 3}), "`[1]['a']` is of type list, and type int is asked for"),
         ({"a": 1}, Counter(a=2), OF_THE_CASE),
@@ -430,8 +414,6 @@ class Secretive(list[int]):
 
 LARGE = {
     "<Secretive of an unknown size>": Secretive,
-    "<bytes of 1,700,000,000 bytes>": lambda: bytes(1_700_000_000),
-    "<list of 300,000 elements>": lambda: [(n, n) for n in range(300_000)],
     "<list of very many elements": itself,
     "<list of 1,700,000,000 bytes in one part>": lambda: [(bytes(1_700_000_000), b"1")],
 }

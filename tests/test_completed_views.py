@@ -31,18 +31,19 @@ from workbook.pipelines.page_views.completed import (
     advance,
     clock_table,
     complete,
-    completed_views,
     nothing_came,
     per_second,
     slowest,
 )
 from workbook.sinks.topics import LateLetters
-from workbook.sources.kafka import kafka_stream
-from workbook.spark.runner import Batch, Running, Sink, start_query
+from workbook.spark.runner import Batch, OnPoint
 from workbook.streams.events.clicks import Click, ClickType
 from workbook.streams.events.fields import MAX_AHEAD_MS
 from workbook.streams.events.reasons import Reason
+from workbook.streams.metrics import read_metrics
+from workbook.systems import SYSTEMS
 from workbook.systems.accounts import Sums
+from workbook.systems.base import Job
 from workbook.tables.state import State, empty
 from workbook.topics import Topic
 
@@ -324,60 +325,44 @@ def click(number: int, timestamp: int) -> bytes:
     return Click(number, ClickType.PAGE, "/", timestamp, "Firefox").to_json()
 
 
-class Life(Sink):
-    """A query over a topic of two partitions, and its own sink; started again it goes on."""
-
-    def __init__(self, spark: Any, broker: Any, topic: Topic, checkpoint: Path) -> None:
-        self.sums, self.completed = Sums(), dict[int, int]()
-        config = broker.client_config()
-        letters = DeadLetters(config, topic.dead_letters.name)
-        raw = kafka_stream(spark, broker, topic.name, max_per_batch=300)
-        views = completed_views(raw, letters)
-        sinks = [LateLetters(config, topic.name, letters), self, self.sums]
-        self.running: Running = start_query(views, sinks, checkpoint, every="1 second")
-
-    def write(self, rows: pa.Table, batch: Batch) -> None:
-        """Keep the views of each complete second."""
-        done = (row for row in rows.to_pylist() if row["kind"] == COMPLETE)
-        self.completed |= {row["second"]: row["views"] for row in done}
-
-    def end(self, read: int) -> None:
-        """Wait until so many records have been read and no second is open any more."""
-
-        def done() -> bool:
-            self.running.check()
-            return self.sums.now["read"] >= read and self.sums.now["open"] == 0
-
-        with self.running:
-            until(done, "all seconds")
-
-
 def test_a_backlog_of_uneven_density_with_clocks_ahead_is_exact_across_a_restart(
     spark: Any, broker: Any, topic: MakeTopic, tmp_path: Path
 ) -> None:
-    made, config = topic("clicks", partitions=2), broker.client_config()
-    start = int(time.time() * 1000) - 20 * MINUTE
+    made, out, system = topic("clicks", partitions=2), topic("metrics").name, SYSTEMS["page_views"]
+    config, start = broker.client_config(), int(time.time() * 1000) - 20 * MINUTE
+    options = system.options(["--in", made.name, "--out", out, "--max-per-batch", "300"])
 
     def send(*records: tuple[int, int, int]) -> None:
         produce(config, made.name, *((click(n, at), None, p, at) for n, p, at in records))
+
+    def sums_of(read: int) -> dict[str, int]:
+        """Run until so many records have been read, and no second is open any more."""
+        started = system.start(Job(spark, broker, options, tmp_path, OnPoint()))
+        [sums] = [sink for sink in started.sinks if isinstance(sink, Sums)]
+
+        def done() -> bool:
+            started.running.check()
+            return sums.now["read"] >= read and sums.now["open"] == 0
+
+        with started.running:
+            until(done, "all seconds")
+        return {name: sums.now[name] for name in SUMS}
 
     dense = [(n, 0, start + 100 * n) for n in range(900)]
     sparse = [(1000 + n, 1, start + 5_000 * n) for n in range(100)]
     ahead = int(time.time() * 1000) + 50 * MINUTE  # in both times
     send(*dense, *sparse, (2000, 0, ahead), (2001, 1, ahead))
-    life = Life(spark, broker, made, tmp_path / "mine")
-    life.end(1002)
-    assert {name: life.sums.now[name] for name in SUMS} == {
+    assert sums_of(1002) == {
         "read": 1002, "counted": 1000, "open": 0, TOO_LATE: 0, "rejected": 2, "others": 0,
     }  # fmt: skip
+    found = read_metrics(config, out)
     seconds = Counter(timestamp // 1000 for _, _, timestamp in (*dense, *sparse))
-    assert life.completed == seconds
+    assert dict(zip(found["second"], found["views"], strict=True)) == seconds
 
     send((3000, 0, start + 7), (3001, 1, start + 8), (3002, 1, int(time.time() * 1000)))
     assert SparkSession.getActiveSession() in (None, spark), "that of a micro-batch is its own"
-    again = Life(spark, broker, made, tmp_path / "mine")
-    again.end(1005)
-    assert (again.sums.now["counted"], again.sums.now[TOO_LATE]) == (1001, 2)
+    again = sums_of(1005)
+    assert (again["counted"], again[TOO_LATE]) == (1001, 2)
     letters = read_dead_letters(config, made.dead_letters.name)
     once = letters.drop_duplicates(["partition", "offset", "reason"])
     assert Counter(once["reason"]) == {Reason.AHEAD: 2, Reason.TOO_LATE: 2}

@@ -8,18 +8,16 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pins
 import pytest
 import yaml
-from brokers import OwnBroker, free_port
+from brokers import OwnBroker, false_broker, free_port
 from confluent_kafka.admin import AdminClient
 
-from workbook.stack import jupyter, kafka, ports, postgres
+from workbook.stack import jupyter, kafka, postgres
 from workbook.stack.folders import ROOT
 
 COMPOSE = ROOT / "docker-compose.yml"
@@ -56,9 +54,6 @@ def test_the_images_have_the_pinned_versions() -> None:
         "cassandra": f"cassandra:{cassandra.rpartition(':')[2]}",
         "jupyter": "workbook",
     }
-
-
-def test_our_image_has_the_pinned_python_and_java() -> None:
     assert f"\nFROM python:{WORKBOOK['python']}-slim" in DOCKERFILE
     assert f"\nCOPY --from=eclipse-temurin:{WORKBOOK['java']}-jdk " in DOCKERFILE
 
@@ -134,33 +129,20 @@ def test_a_broker_starts_on_them_and_sends_each_client_to_its_listener(tmp_path:
 
 @pytest.mark.parametrize(("status", "code"), [(200, 0), (503, 1)])
 def test_the_registrys_health_check_tells_ready_from_not(status: int, code: int) -> None:
-    class Registry(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(status if self.path == "/health/ready" else 404)
-            self.end_headers()
+    def answer(request: bytes) -> bytes:
+        return b"HTTP/1.1 %d X\r\n\r\n" % (status if b" /health/ready " in request else 404)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = HTTPServer((ports.LOOPBACK, 0), Registry)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
     _, *command = SERVICES["registry"]["healthcheck"]["test"]
-    script = filled_in(command[-1]).replace("8080", str(server.server_port))
-    try:
+    with false_broker(answer) as address:
+        script = filled_in(command[-1]).replace("8080", address.rpartition(":")[2])
         assert subprocess.run([*command[:-1], script], timeout=10).returncode == code
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
-def test_no_password_stands_in_the_file() -> None:
+def test_no_password_is_in_the_file_and_none_of_env_in_git_or_the_image() -> None:
     secrets = re.findall(r"PASSWORD\S*: (.+)|workbook:([^@\s]+)@", COMPOSE.read_text())
     told = [word.strip('"') for pair in secrets for word in pair if word]
     assert told
     assert all(word.startswith("${POSTGRES_PASSWORD:?") for word in told)
-
-
-def test_the_passwords_file_is_kept_out_of_git_and_of_the_image() -> None:
     assert "/.env" in (ROOT / ".gitignore").read_text().splitlines()
     rules = (ROOT / ".dockerignore").read_text().splitlines()
     assert "*" in rules

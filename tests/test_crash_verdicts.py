@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from test_table_ledger import record
 
 from workbook.crashlab.crashes import CRASHES
 from workbook.crashlab.crashes.base import letters
@@ -9,19 +10,7 @@ from workbook.crashlab.crashes.share_holders import holders_verdict
 from workbook.crashlab.report import Outcome
 from workbook.streams.ledgers.tables import TableLedger
 
-LEDGER = TableLedger(
-    pd.DataFrame(
-        {
-            "position": ["p1", "p2"],
-            "partition": [0, 0],
-            "client": ["Al", "Bob"],
-            "ticker": ["F", "IBM"],
-            "exchange": ["NYSE", "NYSE"],
-            "deleted": [False, False],
-            "reason": [None, None],
-        }
-    )
-)
+LEDGER = TableLedger(pd.DataFrame([record("p1", "Al/F/NYSE"), record("p2", "Bob/IBM/NYSE")]))
 AL, BOB, ZOE = ("Al", ["p1"], ["F"]), ("Bob", ["p2"], ["IBM"]), ("Zoë", ["p9"], [])
 RIGHT, LACKING, WRONG = (
     pd.DataFrame(rows, columns=["client", "positions", "tickers"])

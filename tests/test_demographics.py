@@ -31,9 +31,6 @@ def named(code: int) -> tuple[str, ...]:
     return tuple((UNKNOWN, *TRAITS[t])[code // PLACES[t] % BASE] for t in TRAITS)
 
 
-# --- the table --------------------------------------------------------------------------------
-
-
 def test_the_newest_record_of_each_user_counts_and_bad_ones_say_nothing(spark) -> None:
     moved = Viewer("25-44", "female", "Trøndelag")
     records = [
@@ -59,9 +56,6 @@ def test_the_newest_record_of_each_user_counts_and_bad_ones_say_nothing(spark) -
         4: unknown, 5: unknown, 6: (UNKNOWN, "male", UNKNOWN), 7: unknown,
         -(2**63): ("25-44", "female", "Northern Norway"),
     }  # fmt: skip
-
-
-# --- the join ---------------------------------------------------------------------------------
 
 
 def traits_of(viewers: pd.DataFrame) -> dict[int, tuple[str, ...]]:
@@ -148,9 +142,6 @@ def test_a_table_of_viewers_must_be_there_and_compacted(broker, topic) -> None:
         options = system.options(["--in", actions, "--viewers", viewers])
         with pytest.raises(error, match=viewers):
             system.check_topics(broker, options)
-
-
-# --- suppression ------------------------------------------------------------------------------
 
 
 NAMES = st.text(max_size=2) | st.just(UNKNOWN)

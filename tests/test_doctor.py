@@ -19,7 +19,7 @@ from test_java import java_home
 
 from workbook.kafka.broker import Broker
 from workbook.stack import client, doctor, folders
-from workbook.stack.doctor import Finding, Report
+from workbook.stack.doctor import Finding
 
 LIMIT = 10.0
 NOBODY = "127.0.0.1:1"
@@ -32,25 +32,21 @@ def _healthy_before(fetched: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "MEMORY_GB", 0.1)
 
 
-def examined() -> Report:
-    """The doctor's report, which must come in time."""
+def assert_named(subject: str, said: str, fix: str) -> None:
     began = time.monotonic()
-    report = doctor.examine()
+    found = doctor.look(subject)
     assert time.monotonic() - began < LIMIT
-    return report
-
-
-def assert_named(subject: str, said: str, fix: str, state: str = "fault") -> None:
-    report = examined()
-    named = [f for f in report if f.subject == subject and re.search(said, f.text)]
-    assert named, report
-    assert named[0].state == state
+    named = [f for f in found if re.search(said, f.text)]
+    assert named, found
+    assert named[0].state == "fault"
     assert re.search(fix, named[0].fix)
     assert "\n" not in named[0].fix
 
 
 def test_a_healthy_machine_has_no_fault() -> None:
-    report = examined()
+    began = time.monotonic()
+    report = doctor.examine()
+    assert time.monotonic() - began < LIMIT
     assert report.healthy, report
     assert {finding.subject for finding in report} == set(doctor.CHECKS)
     assert repr(report).endswith("Everything the lab needs is here.")
@@ -61,7 +57,6 @@ def test_a_healthy_machine_has_no_fault() -> None:
     [
         ("JAVA_HOME", "/gone", "Java", "there is no bin/java", "Point JAVA_HOME at a JDK 17"),
         ("SPARK_DRIVER_MEMORY", "2x", "Spark memory", "is '2x', but Spark needs", "a size like 2g"),
-        ("SPARK_DRIVER_MEMORY", "100m", "Spark memory", "from 512m to what", "or unset it"),
         ("SPARK_DRIVER_MEMORY", "2048", "Spark memory", "a number alone means bytes", "Set it"),
         ("SPARK_DRIVER_MEMORY", "500T", "Spark memory", "what this machine has", "Set it"),
         ("SPARK_MASTER", "mesos://h:5050", "Spark master", "Spark does not know", "Unset it"),
@@ -74,7 +69,6 @@ def test_a_healthy_machine_has_no_fault() -> None:
         ("KAFKA_BOOTSTRAP_SERVERS", "localhost", "broker", "is no address of a", "host:port"),
         ("SCHEMA_REGISTRY_URL", f"http://{NOBODY}", "registry", "refused", "SCHEMA_REGISTRY_URL"),
         ("DATABASE_URL", f"postgresql://m:s@{NOBODY}/m", "database", "refused", "DATABASE_URL"),
-        ("CASSANDRA_CONTACT_POINTS", NOBODY, "Cassandra", "refused", "CASSANDRA_CONTACT_POINTS"),
     ],
 )
 def test_a_wrong_variable_is_named_with_its_fix(
@@ -102,7 +96,7 @@ def test_too_little_memory_or_disk_and_a_missing_package_are_named(monkeypatch) 
     monkeypatch.setattr(doctor, "MEMORY_GB", 10_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: SimpleNamespace(free=2**29))
     monkeypatch.setattr(doctor, "PACKAGES", ("pyspark", "nowhere"))
-    report = {finding.subject: finding for finding in examined()}
+    report = {finding.subject: finding for finding in doctor.examine()}
     assert re.search("too little: .* 10000 needed", report["memory"].text)
     assert "nearly full: 0.5 GiB free" in report["disk"].text
     assert "nowhere is not installed" in report["Python"].text
@@ -134,7 +128,7 @@ sys.stdin.readline()
 
 def test_a_running_lab_is_well_and_its_killed_and_stuck_servers_are_named(lab: OwnLab) -> None:
     read_until(lab.start("-c", USER), "ready")
-    assert str(examined()).count("the lab's own answers at") == 2
+    assert str(doctor.examine()).count("the lab's own answers at") == 2
     [broker], [database] = lab.servers("kafka.Kafka"), lab.servers("bin/postgres")
     broker.suspend()
     assert_named("broker", "The lab's broker at .* does not answer: it is stuck", "workbook down")
@@ -155,7 +149,7 @@ def test_a_check_that_fails_keeps_no_other_from_being_heard(monkeypatch) -> None
         raise ZeroDivisionError("by chance")
 
     monkeypatch.setattr(doctor, "CHECKS", {"fails": fails, "Python": doctor.python})
-    failed, fine = examined()
+    failed, fine = doctor.examine()
     assert "ZeroDivisionError: by chance" in failed.text
     assert fine.state == "ok"
 

@@ -16,7 +16,7 @@ from workbook.cli.main import _parser
 from workbook.lessons.at_least_once import offset_to_commit
 from workbook.systems import STREAMS, SYSTEMS
 
-ROOT = Path(__file__).parents[1]
+ROOT, PARSER = Path(__file__).parents[1], _parser()
 DOCS = (ROOT / "README.md").read_text() + "\n".join(p.read_text() for p in ROOT.glob("docs/*.md"))
 COMMAND = re.compile(r"(?:`|^ +)(?:\S*python -m )?workbook ([a-z](?:[^\\\n`#]|\\\n)*)", re.M)
 SNIPPET = re.compile(r"^```python\n((?:.|\n)*?)^```|^((?:    from .*\n)(?:    .*\n)*)", re.M)
@@ -29,7 +29,7 @@ def wrong(text: str) -> list[str]:
     whole = [
         f for f in found if not re.search(r"…|\b[A-Z]{3,}\b|^(run|store|crash|metrics|stop)$", f)
     ]
-    return [words for words in whole if _parser().parse_known_args(shlex.split(words))[1]]
+    return [words for words in whole if PARSER.parse_known_args(shlex.split(words))[1]]
 
 
 def test_each_command_of_the_pages_and_of_help_parses(capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,7 +40,7 @@ def test_each_command_of_the_pages_and_of_help_parses(capsys: pytest.CaptureFixt
     named = *(f"run {n}" for n in SYSTEMS), *(f"generate {n}" for n in STREAMS)
     for words in (*named, "store", "metrics", "explore"):
         with pytest.raises(SystemExit):
-            _parser().parse_args([*words.split(), "--help"])
+            PARSER.parse_args([*words.split(), "--help"])
         said = capsys.readouterr().out
         assert len(COMMAND.findall(said)) > 0
         assert not wrong(said)

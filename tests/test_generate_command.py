@@ -13,8 +13,6 @@ from workbook.cli.generate import generate, stream_of
 from workbook.cli.main import main
 from workbook.errors import NoSuchStream, WorkbookError
 from workbook.kafka.readers import read_all
-from workbook.streams.generators.clicks import ClickStream
-from workbook.streams.generators.positions import PositionStream
 from workbook.topics import new_topic
 
 PLAIN = {
@@ -28,14 +26,6 @@ pytestmark = pytest.mark.usefixtures("signals_as_before")
 
 def options(stream: str, **more: Any) -> Namespace:
     return Namespace(**{"stream": stream, **PLAIN, **more})
-
-
-def test_each_stream_takes_its_own_options() -> None:
-    assert stream_of(options("clicks", late_share=0.5)) == ClickStream(late_share=0.5)
-    given = {"positions": 7, "clients": 3}
-    wanted = PositionStream(positions=7, clients=3)
-    assert stream_of(options("positions", **given)) == wanted
-    assert stream_of(options("clicks")) == ClickStream()
 
 
 def test_an_option_of_another_stream_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,13 +72,11 @@ def test_positions_go_to_a_compacted_topic(broker, capsys, monkeypatch) -> None:
 def test_asked_to_end_it_says_how_far_it_came(broker: Any) -> None:
     topic = new_topic("clicks", "test-generate").name
     paced = ("--rate", "200", "--seconds", "600", "--speed", "1", "--topic", topic)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        process = workbook("generate", "clicks", *paced)
-        read_until(process, "of 120,000 events")
-        said = end(process, number, 130)
-        found = re.search(
-            rf"^([\d,]+) of 120,000 events in [\d,]+ messages sent to {topic}", said, re.M
-        )
-        assert found is not None, said
-        assert 0 < int(found[1].replace(",", "")) < 100_000
+    process = workbook("generate", "clicks", *paced)
+    read_until(process, "of 120,000 events")
+    said = end(process, signal.SIGTERM, 130)
+    line = rf"^([\d,]+) of 120,000 events in [\d,]+ messages sent to {topic}"
+    found = re.search(line, said, re.M)
+    assert found is not None, said
+    assert 0 < int(found[1].replace(",", "")) < 100_000
     assert len(read_all(broker.client_config(), topic)) > 0

@@ -155,9 +155,6 @@ def test_at_the_end_it_waits_for_the_first_answer_about_a_partition(world, away,
     assert [row["lag"] for row in world.dashboard.rows()] == [lag]
 
 
-# --- the terminal -------------------------------------------------------------------------------
-
-
 def test_the_terminals_table_has_its_columns_and_the_first_rows(world: World) -> None:
     world.group("a", committed=90)
     world.group("b", members=None)
@@ -167,9 +164,6 @@ def test_the_terminals_table_has_its_columns_and_the_first_rows(world: World) ->
     assert (shown.columns, len(shown.rows), shown.more) == (COLUMNS, MOST, 2)
     assert shown.rows[0] == ("a", "active", "1", "orders", "10", "≥ 180.0", "3 minutes ago")
     assert shown.rows[1][1:] == ("unknown", "0", "", "?", "?", "never")
-
-
-# --- a board beside a notebook ----------------------------------------------------------------
 
 
 def row(topic: str, offset: int, members: int) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from workbook.streams.generators.hidden import (
 )
 
 ENDING = 1_790_000_000_000
-SEEDS = range(24)
+SEEDS = (0, 1, 2, 3, 6, 8, 11, 12, 14, 16, 19, 21)
 
 
 def records(seed: int) -> pd.DataFrame:

@@ -102,13 +102,8 @@ def test_chapters_02_03_and_05_count_each_good_page_view(broker, topic, notebook
 
     three = notebook("03", clicks=clicks, metrics=metrics, publish=publish_a_count.reference)
     three.names["ordered"] = three.config
-    three.run(
-        "def page_second(",
-        "def publish_seconds(",
-        "def or_dead_letter(",
-        "counts = (",
-        "def as_records(",
-    )
+    three.run("def page_second(", "def publish_seconds(", "def or_dead_letter(")
+    three.run("counts = (", "def as_records(")
     three.names["second_of"] = three["or_dead_letter"]
     three.read(clicks, every, three["publish_seconds"])
     three["loop_producer"].flush()

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from brokers import commit, delete_before, produce
+from brokers import commit, delete_before, message, produce
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from hostile import BEYOND, good, records, send
@@ -67,11 +67,8 @@ def click(broker: Broker, topic: str, *seconds: int) -> None:
 
 def by_hand(module: ModuleType, broker: Broker, topic: str, out: str, end: int) -> dict:
     """Run commit_on_delivery.py until it has read up to this offset; return its metrics."""
-    program, deadline = (
-        module.Program(broker.client_config(), topic, out, topic),
-        time.monotonic() + 120,
-    )
-    say = program.say
+    program = module.Program(broker.client_config(), topic, out, topic)
+    say, deadline = program.say, time.monotonic() + 120
 
     def stop_at_the_end() -> None:
         say()
@@ -156,24 +153,11 @@ def test_what_retention_takes_from_a_running_reader_is_said() -> None:
 
     low, reader = 0, Reader()
     for offset in range(5):
-        state = reader.state_of(Place(offset))
+        state = reader.state_of(message(None, offset=offset))
         state.views += 1
     low = 10
-    assert reader.state_of(Place(10)).cut
+    assert reader.state_of(message(None, offset=10)).cut
     assert reader.lost == {"in a second that may be cut": 5}
-
-
-class Place:
-    """Where a message is."""
-
-    def __init__(self, offset: int) -> None:
-        self.offset = lambda: offset
-
-    def topic(self) -> str:
-        return "clicks"
-
-    def partition(self) -> int:
-        return 0
 
 
 def test_a_recreated_topic_and_a_group_without_rights_are_said(broker, topic, capsys) -> None:

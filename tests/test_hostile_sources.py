@@ -23,27 +23,24 @@ from workbook.stack.addresses import database, registry
 from workbook.streams.events.ad_actions import VERSIONS, AdAction, _parsed, decode, head
 from workbook.streams.events.reasons import Reason
 from workbook.systems import SYSTEMS
-from workbook.systems.base import Job
+from workbook.systems.base import Job, Started
 from workbook.topics import Topic, new_topic
 
 
 @pytest.fixture
-def twice(broker: Broker, spark: SparkSession, tmp_path: Path) -> Callable[..., Any]:
-    """Return a function that starts a system twice, as ``run`` does, until it has read all."""
+def start(broker: Broker, spark: SparkSession, tmp_path: Path) -> Callable[..., Started]:
+    """Return a function that starts a system, as ``run`` does, until it has read all."""
 
-    def start(name: str, *words: str, more: tuple[Topic, ...] = ()) -> Any:
+    def once(name: str, *words: str, more: tuple[Topic, ...] = ()) -> Started:
         options = SYSTEMS[name].options(words)
         results = SYSTEMS[name].results(options, 1)
         broker.create(*more, *results, Topic(options.source).dead_letters)
-        both = []
-        for _ in range(2):
-            job = Job(spark, broker, options, tmp_path / options.source / name, OnPoint())
-            both.append(SYSTEMS[name].start(job))
-            with both[-1].running as running:
-                running.process_all()
-        return both
+        started = SYSTEMS[name].start(Job(spark, broker, options, tmp_path / name, OnPoint()))
+        with started.running as running:
+            running.process_all()
+        return started
 
-    return start
+    return once
 
 
 @pytest.fixture
@@ -60,10 +57,11 @@ def letters(broker: Broker, topic: Topic) -> dict[int, str]:
     return dict(zip(found.offset, found.reason, strict=True))
 
 
-def test_page_views(broker: Broker, hostile: Topic, twice: Any, capsys: Any) -> None:
+def test_page_views(broker: Broker, hostile: Topic, start: Any, capsys: Any) -> None:
     found = records("click", int(time.time()) * 1000, beyond=True)
     counted, reasons = send(broker.client_config(), hostile.name, "click", found)
-    _, started = twice("page_views", "--in", hostile.name)
+    for _ in range(2):
+        started = start("page_views", "--in", hostile.name)
     said = capsys.readouterr().err
     assert f"Partition 0 of {hostile.name} has a record at offset" in said
     assert said.count("the package's own source") == 1, "the second start has passed it"
@@ -71,44 +69,44 @@ def test_page_views(broker: Broker, hostile: Topic, twice: Any, capsys: Any) -> 
     assert letters(broker, hostile) == reasons
 
 
-def test_share_holders(broker: Broker, hostile: Topic, twice: Any) -> None:
+def test_share_holders(broker: Broker, hostile: Topic, start: Any) -> None:
     found = records("position", int(time.time()) * 1000, beyond=True)
     _, reasons = send(broker.client_config(), hostile.name, "position", found)
-    _, started = twice("share_holders", "--in", hostile.name)
+    started = start("share_holders", "--in", hostile.name)
     keys = {each.key for each in found if each.reason == "counted"}
     assert len(started.sinks[-1]) == len(found) + 1 + len(keys)
     assert letters(broker, hostile) == reasons
 
 
-def test_event_time_merge(broker: Broker, hostile: Topic, twice: Any) -> None:
+def test_event_time_merge(broker: Broker, hostile: Topic, start: Any) -> None:
     found = records("visit", int(time.time()) * 1000, beyond=True)
     _, reasons = send(broker.client_config(), hostile.name, "visit", found)
     orders = new_topic("orders", "hostile")
     words = ("--in", hostile.name, "--orders", orders.name, "--out", f"{orders.name}.visits")
-    started, _ = twice("event_time_merge", *words, more=(orders,))
+    started = start("event_time_merge", *words, more=(orders,))
     visits = {each.key for each in found if each.reason == "counted"}
     assert started.sinks[-1].counts()["open"] == len(found) + 1 + len(visits)
     assert letters(broker, hostile) == reasons
 
 
-def test_ad_statistics(broker: Broker, hostile: Topic, twice: Any) -> None:
+def test_ad_statistics(broker: Broker, hostile: Topic, start: Any) -> None:
     name = hostile.name.replace("-", "_").replace(".", "_")
     schema = register(registry("test"), name, VERSIONS[1])
     now = int(time.time()) * 1000
     found = records("action", now, schema, beyond=True)
     make = lambda number: good("action", number, now, schema)  # noqa: E731
     counted, reasons = send(broker.client_config(), hostile.name, "action", found, make)
-    twice("ad_statistics", "--in", hostile.name, "--subject", name, "--schema", name)
+    start("ad_statistics", "--in", hostile.name, "--subject", name, "--schema", name)
     assert letters(broker, hostile) == reasons
     with psycopg.connect(database("test")) as connection:
         fates = connection.execute(f"SELECT fate, sum(count)::int FROM {name}.fates GROUP BY fate")
         assert dict(fates.fetchall())["accepted"] == counted
 
 
-def test_replicate(broker: Broker, hostile: Topic, twice: Any) -> None:
+def test_replicate(broker: Broker, hostile: Topic, start: Any) -> None:
     config = broker.client_config()
     send(config, hostile.name, "action", records("action", beyond=True))
-    twice("replicate", "--in", hostile.name)
+    start("replicate", "--in", hostile.name)
     sent, copied = (
         [message.value() for message in read_messages(config, topic)]
         for topic in (hostile.name, f"{hostile.name}.long-lived")

@@ -17,7 +17,7 @@ import pytest
 
 from workbook.errors import JarsDamaged, JarsMissing, WorkbookError
 from workbook.stack import jars
-from workbook.stack.doctor import examine
+from workbook.stack.doctor import look
 from workbook.stack.folders import ROOT
 
 
@@ -45,7 +45,7 @@ def test_a_damaged_and_a_missing_jar_are_named_with_the_fix(cache, monkeypatch) 
 def assert_named(error: type[WorkbookError], said: str) -> None:
     with pytest.raises(error, match=f"{said}.*workbook prefetch"):
         jars.class_path("spark")
-    [finding] = [f for f in examine() if f.subject == "jars"]
+    [finding] = look("jars")
     assert finding.state == "fault"
     assert said in finding.text
     assert "workbook prefetch" in finding.fix
@@ -132,13 +132,6 @@ def served(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, b
         server.shutdown()
 
 
-def test_a_mirror_serves_all_jars(served: dict[str, bytes]) -> None:
-    said: list[str] = []
-    assert jars.prefetch(said.append, jars.locked("spark")) == 5
-    assert len(jars.class_path("spark")) == 5
-    assert said[:2] == ["Fetching 10 MB of jars ...", "Fetching jars: 0 of 10 MB"]
-
-
 @pytest.mark.parametrize(
     ("content", "why"),
     [
@@ -159,18 +152,23 @@ def test_what_a_mirror_lacks_or_has_changed_is_refused(served, cache, content, w
     assert [*cache.parent.iterdir()] == [cache]
 
 
-def test_an_interrupted_download_leaves_whole_files_only(served, cache) -> None:
-    def interrupt(said: str) -> None:
-        if " of " in said.partition(":")[2]:
+def test_a_mirror_serves_all_and_an_interruption_leaves_whole_files_only(served, cache) -> None:
+    said: list[str] = []
+
+    def interrupt(line: str) -> None:
+        said.append(line)
+        if " of " in line.partition(":")[2]:
             raise KeyboardInterrupt
 
     group = jars.locked("spark")
     with pytest.raises(KeyboardInterrupt):
         jars.prefetch(interrupt, group)
+    assert said == ["Fetching 10 MB of jars ...", "Fetching jars: 0 of 10 MB"]
     assert [*cache.parent.iterdir()] == [cache]
     left = [jar for jar in group if not jar.path.exists()]
     assert left
     assert jars.prefetch(lambda said: None, group) == len(left)
+    assert len(jars.class_path("spark")) == 5
 
 
 @pytest.mark.parametrize("address", ["m_e:secret@repo.example.org/maven", "ftp//x", "http://[bad"])

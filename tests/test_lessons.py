@@ -16,6 +16,8 @@ from chapters import NOTEBOOKS, given_to, names_before, needs, problems, stem
 from workbook.classroom.core import STANDS_IN, Problem, stub_name
 from workbook.classroom.questions import NO_LETTER, NO_OPTION, ChoiceProblem
 from workbook.classroom.render import Card, State
+from workbook.lessons.page_view_counter.on_spark import on_spark
+from workbook.lessons.views_per_second.by_rule import by_rule, rule
 
 CAUSE = "Likely cause"
 LESSONS = {
@@ -103,3 +105,13 @@ def test_a_shown_solution_runs_in_its_notebook(name: str) -> None:
     exec(problem.solution().part(""), names)
     card: Card = problem.check(names[stub_name(problem.stub)])
     assert card.correct, card
+
+
+def test_a_check_on_spark_without_a_session_says_how() -> None:
+    assert "spark=spark" in repr(on_spark.check(on_spark.reference))
+
+
+@pytest.mark.parametrize("form", [lambda pairs: pairs, list])
+def test_an_answer_that_emits_the_last_second_hears_so(form: Any) -> None:
+    cause = by_rule.check(lambda clicks: form(rule(last=True)(clicks))).part(CAUSE)
+    assert cause.startswith("It emits the last second, too")

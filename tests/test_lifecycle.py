@@ -24,22 +24,18 @@ from workbook.stack import client
 
 USER = """
 import sys
-import threading
 import psycopg
-from workbook.stack.addresses import database, registry
-from workbook.stack.addresses import kafka
-registry("user")
+from workbook.stack.addresses import database, kafka
 client = psycopg.connect(database("user"))
 print("broker", kafka("user").bootstrap, flush=True)
 sys.stdin.readline()
 """
 
-SERVERS = ["kafka.Kafka", "apicurio", "bin/postgres"]
+SERVERS = ["kafka.Kafka", "bin/postgres"]
 
 SPARK_CELL = """
 from workbook.spark.session import spark_session
-from workbook.stack.addresses import kafka
-from workbook.stack.addresses import database, registry
+from workbook.stack.addresses import database, kafka, registry
 from confluent_kafka import Consumer
 import psycopg
 broker, spark = kafka(), spark_session(quiet=True)
@@ -203,29 +199,20 @@ def test_a_service_manager_and_a_closed_terminal_end_the_lab_as_ctrl_c_does(
     lab.assert_nothing_is_left(set())
 
 
-def test_servers_end_with_their_last_user_only(lab: OwnLab) -> None:
+def test_servers_stay_for_another_user_and_end_with_a_killed_supervisor(lab: OwnLab) -> None:
     first, second = lab.start("-c", USER), lab.start("-c", USER)
     where = {read_until(user, "broker 127") for user in (first, second)}
     assert len(where) == 1, "two users of one lab got two brokers"
-    ports = lab.ports()
+    ports, lease = lab.ports(), client.Lease("test")
     first.communicate("\n", timeout=30)
     assert all(map(lab.servers, SERVERS)), "a server ended although it was still used"
-    second.kill()
-    second.communicate(timeout=30)
-    lab.assert_nothing_is_left(ports)
-
-
-def test_servers_end_with_a_killed_supervisor_and_the_next_lab_clears_up(lab: OwnLab) -> None:
-    user, lease = lab.start("-c", USER), client.Lease("test")
-    read_until(user, "broker 127")
-    ports = lab.ports()
     for supervisor in lab.servers("workbook.stack.supervisor"):
         supervisor.kill()
     until(lambda: not any(map(lab.servers, SERVERS)), "the end of the servers", within=10)
     for _ in range(2):
         with pytest.raises(ServerFailed, match="Restart the kernel or the lab"):
             lease.ask("status")
-    user.communicate("\n", timeout=30)
+    second.communicate("\n", timeout=30)
     _, cleared = lab.workbook("down")
     assert "Cleared leftovers" in cleared
     lab.assert_nothing_is_left(ports)

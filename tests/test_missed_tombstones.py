@@ -73,13 +73,7 @@ def test_what_came_longer_ago_than_tombstones_are_kept_is_refused(
     ],
 )
 def test_what_can_have_missed_nothing_goes_on(
-    broker: Broker,
-    sent: Sent,
-    tmp_path: Path,
-    ages: tuple[int, ...],
-    ends: dict[int, int],
-    age: int,
-    policy: str,
+    broker: Broker, sent: Sent, tmp_path: Path, ages, ends, age, policy
 ) -> None:
     topic = sent(*ages, policy=policy)
     require_tombstones(broker.client_config(), topic.name, str(tmp_path))

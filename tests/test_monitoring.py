@@ -18,16 +18,18 @@ from workbook.stack import ports
 from workbook.views.charts import monitor
 
 
-def healthy(seconds: int = 90) -> list[Sample]:
-    """1,000 records/s, read by micro-batches of five seconds; the clock follows."""
+def healthy(seconds: int = 90, step: int = 5) -> list[Sample]:
+    """1,000 records/s, read by micro-batches of ``step`` seconds; the clock follows."""
     return [
-        Sample(START + s, 1000 * (s // 5 * 5), {"malformed JSON": s}, 1000 * (s % 5), s * 1000 + 1)
-        for s in range(seconds)
+        Sample(START + s, 1000 * (s - lag), {"malformed JSON": s}, 1000 * lag, 1000 * s + 1)
+        for s, lag in ((s, s % step) for s in range(seconds))
     ]
 
 
-def test_a_healthy_query_has_no_alert_at_any_moment() -> None:
-    samples = healthy(150)
+@pytest.mark.parametrize("step", [5, 25, 40, 50])
+def test_a_healthy_query_has_no_alert_at_any_moment(step: int) -> None:
+    """Long micro-batches that keep up neither."""
+    samples = healthy(240, step)
     assert not [n for n in range(1, len(samples)) if alerts(samples[:n])]
 
 
@@ -75,15 +77,6 @@ def test_a_rule_meets_its_fault_and_no_other_rule_does(rule, fault, says) -> Non
     assert [*found] == [rule] * bool(rule)
     assert re.search(says, found.get(rule, ""))
     assert rule == "clock is ahead" or not alerts(samples[:55])  # a minute, not less
-
-
-@pytest.mark.parametrize("every", [25, 40, 50])
-def test_long_micro_batches_that_keep_up_are_no_alert(every: int) -> None:
-    samples = [
-        Sample(START + s, 1000 * (s // every * every), {}, 1000 * (s % every), s * 1000 + 1)
-        for s in range(240)
-    ]
-    assert not [n for n in range(1, len(samples)) if alerts(samples[:n])]
 
 
 # --- the listener -----------------------------------------------------------------------------
@@ -170,19 +163,12 @@ def test_prometheus_and_the_panel_have_the_same_figures() -> None:
     assert found[f'workbook_state_rows{{of="",{of}}}'] == 7
     assert found[f'workbook_input_records_per_second{{of="",{of}}}'] == 0
     firing = {rule: found[f'workbook_alert{{of="{rule}",{of}}}'] for rule in RULES}
-    assert firing == {
-        "lag grows": 0,
-        "clock stands still": 0,
-        "too many rejects": 1,
-        "clock is ahead": 0,
-    }
+    assert firing == {rule: rule == "too many rejects" for rule in RULES}
     picture = monitor(made)
     assert len(picture.rows) == len(found)
     assert {"name": "delay: p99", "value": "3", "unit": "seconds"} in picture.rows
-    assert (
-        "1,000 records read, lag 5 records. Delay: 1.0 s for half of them, 3.0 s for 99 %."
-        in picture.words
-    )
+    said = "1,000 records read, lag 5 records. Delay: 1.0 s for half of them, 3.0 s for 99 %."
+    assert said in picture.words
     assert "30.0% of the last 1,000 records were rejected" in picture.words
 
 

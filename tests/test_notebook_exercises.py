@@ -50,14 +50,6 @@ def test_what_an_answer_needs_stands_in_a_cell_before_it(path: Path, place: Plac
     assert wanted - bound_before(path, place.cell) == set()
 
 
-ON_SPARK = [case for case in BY_HAND if "spark=" in cells(case.values[0])[case.values[1].cell]]
-
-
-@pytest.mark.parametrize(("path", "place"), ON_SPARK)
-def test_before_an_answer_on_spark_its_functions_are_at_hand(path: Path, place: Place) -> None:
-    assert {"F", "spark"} <= bound_before(path, place.cell)
-
-
 def uses(tree: ast.AST, name: str) -> int:
     """How often code takes a name's value."""
     nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Name))

@@ -15,7 +15,6 @@ from workbook.pipelines.page_views.metrics import (
     CUT,
     LATE,
     Completed,
-    Seconds,
     commit_after_poll,
     commit_on_delivery,
     in_transactions,
@@ -26,26 +25,9 @@ from workbook.streams.events.reasons import Reason
 START = 1_700_000_000
 ARRIVAL = (START + 60) * 1000
 
-# --- one step ---------------------------------------------------------------------------------
-
 
 def click(second: int, event_id: int = 0, kind: ClickType = ClickType.PAGE) -> Click:
     return Click(event_id, kind, "home", (START + second) * 1000 + 500, "Firefox")
-
-
-def test_a_second_is_complete_at_the_first_page_view_of_a_later_one() -> None:
-    seconds = Seconds()
-    for offset, event_id in enumerate([7, 8, 9]):
-        assert seconds.step(click(5, event_id), "clicks", 0, offset) is None
-    done = seconds.step(click(9, 10), "clicks", 0, 3)
-    assert done == Completed(START + 5, "clicks", 0, 3, (7, 8, 9))
-    assert (len(done.event_ids), done.restart().offset) == (3, 3)
-    assert seconds.step(click(10, 11), "clicks", 0, 4) == Completed(
-        START + 9, "clicks", 0, 4, (10,)
-    )
-
-
-# --- the loops on a scripted reader -----------------------------------------------------------
 
 
 class Scripted:

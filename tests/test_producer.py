@@ -1,7 +1,7 @@
 """Round trips through a real broker; and what is said when there is none."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,16 +10,15 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 from labs import until
 
-from workbook.errors import BrokerUnreachable, NoSuchStream, TopicMissing
+from workbook.errors import BrokerUnreachable, NoSuchStream
 from workbook.kafka import producer as producers
 from workbook.kafka.producer import HEADERS, DeliveringProducer, Delivery, Record, bounded
 from workbook.kafka.readers import read_all
 from workbook.streams.events.clicks import Click, ClickType
-from workbook.streams.events.positions import Position
 from workbook.streams.generators.clicks import ClickStream
 from workbook.streams.generators.positions import PositionStream
 from workbook.streams.stream_producer import TICK_S, BackgroundStream, ClickProducer, Sent, generate
-from workbook.topics import Topic, new_compacted_topic, new_topic
+from workbook.topics import Topic, new_topic
 
 STREAM = ClickStream(
     seed=9, rate=500, partitions=4, late_share=0.1, duplicate_share=0.05, bad_share=0.05
@@ -27,10 +26,8 @@ STREAM = ClickStream(
 
 
 @pytest.fixture
-def topic(broker: Any) -> Topic:
-    topic = new_topic("clicks", "test-producer", 4)
-    broker.create(topic)
-    return topic
+def topic(topic: Callable[..., Topic]) -> Topic:
+    return topic(partitions=4)
 
 
 def sent_to(broker: Any, topic: Topic) -> pd.DataFrame:
@@ -92,49 +89,50 @@ def test_a_clock_ahead_of_the_real_one_and_too_few_partitions_are_refused(broker
             generate(broker.client_config(), topic.name, stream, 1000)
 
 
-def test_records_the_broker_refuses_surface(broker: Any) -> None:
-    topic = replace(new_topic("clicks", "test-refused", 4), config={"max.message.bytes": "100"})
-    broker.create(topic)
-    with pytest.raises(BrokerUnreachable, match="not delivered"):
-        generate(broker.client_config(), topic.name, STREAM, 5000)
+class Scripted:
+    """A client whose queue is ``full`` until it has been polled so often.
 
+    It refuses a record without a value. The broker answers each other one with the next code; None:
+    delivered.
+    """
 
-class FullClient:
-    """A client whose queue is full for a while, and that refuses a record without a value."""
+    def __init__(self, *codes: int | None, full: int = 0) -> None:
+        self.codes, self.full, self.waiting = list(codes), full, list[Any]()
 
-    def __init__(self, settings: dict[str, Any], full: int = 3) -> None:
-        self.settings, self.full, self.polled, self.taken = settings, full, 0, list[Any]()
-
-    def produce(self, topic: str, value: bytes | None, *record: Any, **rest: Any) -> None:
-        if self.polled < self.full:
-            raise BufferError
-        if value is None:
-            raise KafkaException(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE))
-        self.taken.append(value)
-
-    def list_topics(self, topic: str, timeout: float) -> None:
+    def list_topics(self, *asked: Any, **how: Any) -> None:
         pass
 
     def poll(self, seconds: float) -> None:
-        self.polled += 1
+        self.full -= 1
+
+    def produce(self, topic: str, value: bytes | None, *more: Any, on_delivery: Any, **rest: Any):
+        if self.full > 0:
+            raise BufferError
+        if value is None:
+            raise KafkaException(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE))
+        self.waiting.append(on_delivery)
 
     def flush(self, seconds: float) -> int:
-        return 0
+        reported = self.waiting[: len(self.codes)]
+        for report, code in zip(reported, self.codes, strict=False):
+            report(None if code is None else KafkaError(code), None)
+        self.waiting = self.waiting[len(reported) :]
+        return len(self.waiting)
 
 
 def test_a_producer_waits_where_its_queue_is_full_and_counts_what_is_refused() -> None:
-    clients = list[FullClient]()
+    client, settings = Scripted(None, full=3), dict[str, Any]()
 
-    def connect(settings: dict[str, Any]) -> FullClient:
-        clients.append(FullClient(settings))
-        return clients[0]
+    def connect(its: dict[str, Any]) -> Scripted:
+        settings.update(its)
+        return client
 
     producer = DeliveringProducer({"log_level": 3}, "clicks", connect=connect)
     producer.produce(b"1")
-    assert (clients[0].taken, clients[0].polled) == ([b"1"], 3)
-    assert clients[0].settings["enable.idempotence"]
-    assert clients[0].settings["message.timeout.ms"] == 60_000
-    assert clients[0].settings["log_level"] == 3, "the client's own settings win"
+    assert (len(client.waiting), client.full) == (1, 0)
+    assert settings["enable.idempotence"]
+    assert settings["message.timeout.ms"] == 60_000
+    assert settings["log_level"] == 3, "the client's own settings win"
     producer.close()
     with pytest.raises(BrokerUnreachable, match="at least 1 records were not delivered"), producer:
         producer.produce(None)
@@ -154,10 +152,11 @@ def test_single_clicks_say_where_they_landed(broker: Any, topic: Topic) -> None:
     assert set(records["key"]) == {b"tab-1", None}
 
 
-def test_a_generator_names_the_partition_that_a_key_chooses(broker: Any, topic: Topic) -> None:
+@pytest.mark.parametrize("stream", [STREAM, PositionStream(partitions=4)])
+def test_a_generator_names_the_partition_that_a_key_chooses(broker, topic, stream) -> None:
     count = 500
-    clicks = STREAM.ending_by(int(time.time() * 1000), count).block(0, count).to_pandas()
-    keyed = clicks.dropna(subset="key")
+    rows = stream.ending_by(int(time.time() * 1000), count).block(0, count).to_pandas()
+    keyed = rows.dropna(subset="key")
     with DeliveringProducer(broker.client_config(), topic.name) as producer:
         producer.produce_all((row.value, row.key, -1, row.arrival) for row in keyed.itertuples())
     columns = ["partition", "arrival", "key", "value"]
@@ -167,16 +166,7 @@ def test_a_generator_names_the_partition_that_a_key_chooses(broker: Any, topic: 
     assert found["partition"].nunique() == STREAM.partitions
 
 
-def test_visitors_keep_coming_until_they_are_stopped(broker: Any, topic: Topic) -> None:
-    stream = replace(STREAM, rate=2000).ending_by(int(time.time() * 1000), 1, speed=1)
-    visitors = BackgroundStream(broker.client_config(), topic.name, stream)
-    until(lambda: visitors.sent.events > 500, "visitors")
-    sent = visitors.stop()
-    values = stream.block(0, sent.events)["value"].to_pylist()
-    assert sorted(map(str, sent_to(broker, topic)["value"])) == sorted(map(str, values))
-
-
-def test_visitors_of_a_cell_that_is_run_again_end_the_ones_before(broker: Any) -> None:
+def test_visitors_come_until_they_are_stopped_or_their_cell_is_run_again(broker: Any) -> None:
     first, again, other = (
         new_topic("clicks", notebook, STREAM.partitions) for notebook in ("07_a", "07_a", "07_b")
     )
@@ -188,35 +178,12 @@ def test_visitors_of_a_cell_that_is_run_again_end_the_ones_before(broker: Any) -
     )
     until(lambda: not old._loop._thread.is_alive(), "the end of the first visitors")
     assert elsewhere._loop._thread.is_alive()
-    assert new._loop._thread.is_alive()
-    for visitors in (old, elsewhere, new):
-        visitors.stop()
-
-
-def test_visitors_say_at_the_end_what_kept_them_out(broker: Any) -> None:
-    visitors = BackgroundStream(broker.client_config(), "no-such-topic", STREAM)
-    with pytest.raises(TopicMissing):
-        visitors.stop()
-
-
-class Scripted:
-    """A producer whose broker answers each record with the next code; None: delivered."""
-
-    def __init__(self, *codes: int | None) -> None:
-        self.codes, self.waiting = list(codes), list[Any]()
-
-    def list_topics(self, *asked: Any, **how: Any) -> None:
-        pass
-
-    def produce(self, *record: Any, on_delivery: Any, **rest: Any) -> None:
-        self.waiting.append(on_delivery)
-
-    def flush(self, seconds: float) -> int:
-        reported = self.waiting[: len(self.codes)]
-        for report, code in zip(reported, self.codes, strict=False):
-            report(None if code is None else KafkaError(code), None)
-        self.waiting = self.waiting[len(reported) :]
-        return len(self.waiting)
+    until(lambda: new.sent.events > 500, "visitors")
+    old.stop()
+    elsewhere.stop()
+    sent = new.stop()
+    values = stream.block(0, sent.events)["value"].to_pylist()
+    assert sorted(map(str, sent_to(broker, again)["value"])) == sorted(map(str, values))
 
 
 @pytest.mark.parametrize(
@@ -274,22 +241,3 @@ def test_a_limit_that_nobody_tells_is_asked_for_again_and_never_guessed(monkeypa
     answers[:] = [KafkaException(KafkaError(KafkaError._TIMED_OUT))] * 5
     with pytest.raises(BrokerUnreachable, match="for 0 s"):
         bounded({"bootstrap.servers": "b:9"}, "clicks", patience=0)
-
-
-# --- positions in a compacted topic -----------------------------------------------------------
-
-
-BOB = Position("Bob", "AAPL", 10, "NASDAQ")
-
-
-def test_a_position_sent_by_hand_lands_where_the_stream_puts_it(broker: Any) -> None:
-    topic = new_compacted_topic("positions", "test-compaction", 5)
-    broker.create(topic)
-    stream = PositionStream(partitions=5, positions=40)
-    placed = stream.expected(0, 200).set_index("position")["partition"]
-    with DeliveringProducer(broker.client_config(), topic.name) as producer:
-        for position in placed.index.unique():
-            assert (
-                producer.send_now(BOB.to_json(), position.encode()).partition
-                == placed.loc[[position]].iloc[0]
-            )

@@ -9,7 +9,6 @@ import pytest
 from brokers import produce
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
 from labs import until
-from pyspark.sql import SparkSession
 
 from workbook.errors import BrokerUnreachable, TopicMissing
 from workbook.kafka.broker import Broker
@@ -24,17 +23,14 @@ from workbook.kafka.readers import (
 from workbook.sources.kafka import kafka_stream
 from workbook.sources.kafka_reader import KafkaReader, Part
 from workbook.sources.options import Settings
-from workbook.topics import Topic, new_topic
+from workbook.topics import Topic
 
 ARRIVAL = 1_700_000_000_000
 
 
 @pytest.fixture
-def topic(broker: Any) -> Topic:
-    """An empty topic of three partitions."""
-    fresh = new_topic("clicks", "test-readers", 3)
-    broker.create(fresh)
-    return fresh
+def topic(topic: Callable[..., Topic]) -> Topic:
+    return topic(partitions=3)
 
 
 def send(broker: Any, topic: Topic, number: int, first: int = 0) -> None:
@@ -80,50 +76,27 @@ def test_offsets_that_the_topic_does_not_have_are_skipped(broker: Any, topic: To
     assert list(reread(config, topic.name, {1: [7], 2: [0]})) == []
 
 
-def test_a_consumer_reads_from_the_first_record_each_time(broker: Any, topic: Topic) -> None:
-    send(broker, topic, 4)
-    for _ in range(2):
-        assert len(drain(consumer(broker.client_config(), topic.name), 4)) == 4
-
-
-def drain(reader: PatientConsumer, number: int, seconds: float = 20) -> list[bytes | None]:
-    values: list[bytes | None] = []
-    until = time.monotonic() + seconds
-    while len(values) < number and time.monotonic() < until:
-        message = reader.poll(0.2)
-        if message is not None:
-            values.append(message.value())
-    reader.close()
-    return values
-
-
 # --- what is missing, and what is down --------------------------------------------------------
 
-READERS: dict[str, Callable[[SparkSession, str, str], Any]] = {
-    "stream": lambda spark, servers, topic: kafka_stream(spark, Broker(servers), topic),
-    "consumer": lambda spark, servers, topic: consumer(Broker(servers).client_config(), topic),
-}
 
-
-@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
-def test_a_missing_topic_and_a_broker_that_is_down_are_named_within_ten_seconds(
-    broker: Any, spark: SparkSession, read: Callable[..., Any]
-) -> None:
-    start = time.monotonic()
-    with pytest.raises(TopicMissing, match=r"a topic 'no-such-topic'.*Check the name"):
-        read(spark, broker.bootstrap, "no-such-topic")
-    with pytest.raises(BrokerUnreachable, match=r"127\.0\.0\.1:1, but none .*Check that it runs"):
-        read(spark, "127.0.0.1:1", "clicks")
-    assert time.monotonic() - start < 10
+def test_a_missing_topic_and_a_broker_that_is_down_are_named_in_ten_seconds(broker, spark) -> None:
+    for read in (
+        lambda at, topic: kafka_stream(spark, at, topic),
+        lambda at, topic: consumer(at.client_config(), topic),
+    ):
+        start = time.monotonic()
+        with pytest.raises(TopicMissing, match=r"a topic 'no-such-topic'.*Check the name"):
+            read(broker, "no-such-topic")
+        with pytest.raises(BrokerUnreachable, match=r"127\.0\.0\.1:1, but none .*Check that it"):
+            read(Broker("127.0.0.1:1"), "clicks")
+        assert time.monotonic() - start < 10
 
 
 def test_a_silent_broker_is_given_up_after_the_patience() -> None:
     now = [0.0]
     reader = PatientConsumer(NOWHERE, patience=60, clock=lambda: now[0])
     reader.subscribe(["clicks"])
-    until = time.monotonic() + 20
-    while reader._down_since is None and time.monotonic() < until:
-        assert reader.poll(0.1) is None
+    until(lambda: reader.poll(0.1) or reader._down_since is not None, "the client's complaint")
     now[0] = 59
     assert reader.poll(0.1) is None  # still patient
     now[0] = 61

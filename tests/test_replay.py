@@ -10,8 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from ad_runs import Run
-from brokers import delete_before
-from confluent_kafka import Producer
+from brokers import delete_before, produce
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -25,6 +24,7 @@ from workbook.stack.addresses import database, registry
 from workbook.streams.events.ad_actions import ARRIVAL, INCOMPATIBLE, OSLO, VERSIONS, head
 from workbook.streams.generators.ad_actions import AdActionStream
 from workbook.streams.ledgers.actions import judge
+from workbook.streams.stream_producer import send_replicated
 from workbook.systems import SYSTEMS
 
 MIDNIGHT = datetime(2026, 1, 2, tzinfo=OSLO)
@@ -47,14 +47,13 @@ class Replays(Run):
 
     def send(self, stream: AdActionStream, first: int, last: int) -> None:
         """Send them as a replicator that is never behind; the producers' clocks are ahead."""
-        producer, block = Producer(self.config), stream.block(first, last)
-        for value, at in zip(block["value"].to_pylist(), block["arrival"].to_pylist(), strict=True):
-            key = None if value is None else sha1(value).digest()
-            headers = {ARRIVAL: str(at).encode()}
-            now = at - 40 * 60_000
-            producer.produce(self.topic.name, value, key, headers=headers, timestamp=now)
-            producer.poll(0)
-        assert producer.flush(60) == 0
+        block = stream.block(first, last)
+        sent = zip(block["value"].to_pylist(), block["arrival"].to_pylist(), strict=True)
+        records = (
+            (value, sha1(value or b"").digest(), -1, at - 40 * 60_000, {ARRIVAL: str(at).encode()})
+            for value, at in sent
+        )
+        produce(self.config, self.topic.name, *records)
 
     def days(self, first: date = DAY, last: date = DAY) -> None:
         """Let the next starts replay these days."""
@@ -136,68 +135,54 @@ def test_a_replay_repairs_a_day_while_the_live_query_counts_on(run, monkeypatch)
         run.clean(3_000)
 
 
-def interrupted(run: Replays, seed: int, points: tuple[str, ...] = POINTS) -> None:
-    """Replay a day that was counted wrongly; die at each point, and continue."""
-    draw = random.Random(seed)
+def test_an_interrupted_replay_resumes_and_counts_nothing_twice(run) -> None:
+    """A day was counted wrongly; its replay dies at each point, and continues."""
+    run.send(run.stream, 0, 3_000)
+    run.through(session.checkpoint("live"))
     run.ask("UPDATE counts_by_generation SET count = count + 7 RETURNING 1")
     run.days(DAY - timedelta(3), DAY)
-    checkpoint = session.checkpoint("replay")
-    for point in draw.sample(points, len(points)):
+    draw, checkpoint = random.Random(1), session.checkpoint("replay")
+    for point in draw.sample(POINTS, len(POINTS)):
         with pytest.raises(Exception, match="died at"):
             run.replay(checkpoint, Dies(point, draw.randint(1, 2)))
-        if draw.random() < 0.5:
-            checkpoint = session.checkpoint(
-                "replay"
-            )  # without its own it starts from the beginning
+        if draw.random() < 0.5:  # without its own it starts from the beginning
+            checkpoint = session.checkpoint("replay")
     run.replay(checkpoint)
     run.clean(3_000)
 
 
-def test_an_interrupted_replay_resumes_and_counts_nothing_twice(run) -> None:
-    run.send(run.stream, 0, 3_000)
-    run.through(session.checkpoint("live"))
-    interrupted(run, 1)
-
-
-@pytest.mark.slow
-def test_a_replay_dies_at_every_point_with_ten_seeds(run) -> None:
-    run.send(run.stream, 0, 3_000)
-    run.through(session.checkpoint("live"))
-    for seed in range(10):
-        interrupted(run, seed)
-
-
-def test_one_replay_reads_nothing_and_one_is_killed_behind_its_swap_and_one_has_no_action(
-    run,
-) -> None:
+def test_replays_that_fail_finish_or_come_too_late_change_only_what_they_may(run, broker) -> None:
+    run.days(DAY - timedelta(3), DAY)
+    with pytest.raises(CannotGoOn, match="nothing to replace"):
+        run.replay(session.checkpoint("replay"))
+    run.days(None, None)
     run.send(run.stream, 0, 700)
     run.through(session.checkpoint("live"))
+
     run.days(DAY - timedelta(3), DAY)
-    right = run.options.subject
-    run.options.subject = f"{run.name}-other"
+    right, run.options.subject = run.options.subject, f"{run.name}-other"
     register(registry("test"), run.options.subject, INCOMPATIBLE)
     with pytest.raises(Exception, match="rejected all of them"):
         run.replay(session.checkpoint("replay"))
+    run.options.subject, checkpoint = right, session.checkpoint("replay")
+    run.days(DAY, DAY + timedelta(1))
+    with pytest.raises(CannotGoOn, match="Finish it first, with --from 2025-12-30 --to 2026-01-02"):
+        run.replay(session.checkpoint("replay"))
     run.clean(700)
 
-    run.options.subject, checkpoint = right, session.checkpoint("replay")
+    run.days(DAY - timedelta(3), DAY)
     with pytest.raises(Exception, match="died at"):
-        run.replay(checkpoint, Dies("before-checkpoint", 1))
+        run.replay(checkpoint, Dies("before-checkpoint", 1))  # behind its swap
     run.replay(checkpoint)  # it doesn't begin again
     assert run.ask("SELECT generation, shown FROM replays") == [(1, True)]
     run.clean(700)
     with pytest.raises(CannotGoOn, match="use a new folder"):
         run.replay(checkpoint)
 
-    run.days(DAY + timedelta(60), DAY + timedelta(61))
+    run.days(DAY + timedelta(60), DAY + timedelta(61))  # without an action
     run.replay(session.checkpoint("replay"))
     assert run.ask("SELECT shown FROM replays") == [(True,)] * 2
-    run.clean(700)
 
-
-def test_a_replay_behind_its_swap_leaves_a_newer_one_alone(run) -> None:
-    run.send(run.stream, 0, 700)
-    run.through(session.checkpoint("live"))
     run.send(run.stream, 700, 1_400)  # the live query is down: both replays read beyond its fence
     run.days(DAY - timedelta(3), DAY)
     run.options.max_per_batch = 400
@@ -205,39 +190,25 @@ def test_a_replay_behind_its_swap_leaves_a_newer_one_alone(run) -> None:
     with pytest.raises(Exception, match="died at"):
         run.replay(older, Dies("before-checkpoint", 2))
     run.replay(session.checkpoint("replay"))
-    run.replay(older)
-    assert run.ask("SELECT generation, shown FROM replays") == [(1, True), (3, True)]
+    run.replay(older)  # leaves the newer one alone
+    last = "SELECT generation, shown FROM replays ORDER BY 1 OFFSET 2"
+    assert run.ask(last) == [(5, True), (7, True)]
     run.clean(700)
 
-
-def test_what_cannot_be_replayed_is_refused_with_what_to_do(run, broker: Broker) -> None:
-    run.days()
-    with pytest.raises(CannotGoOn, match="nothing to replace"):
-        run.replay(session.checkpoint("replay"))
-    run.send(run.stream, 0, 700)
-    vars(run.options).update({"from": None, "to": None})
-    run.through(session.checkpoint("live"))
-    counted = run.ask("SELECT sum(count) FROM counts")
-
-    run.days(DAY - timedelta(1), DAY)
-    with pytest.raises(Exception, match="died at"):
-        run.replay(session.checkpoint("replay"), Dies("before-commit", 1))
-    run.days(DAY, DAY + timedelta(1))
-    with pytest.raises(CannotGoOn, match="Finish it first, with --from 2026-01-01 --to 2026-01-02"):
-        run.replay(session.checkpoint("replay"))
-    assert run.ask("SELECT sum(count) FROM counts") == counted
-
-    first, second = (datetime.now(OSLO).date() + timedelta(n) for n in (0, 1))
-    for wrong in ((second, first), (first, second), (None, first), (first, None)):
-        run.days(*wrong)
-        with pytest.raises(WorkbookError, match="Expected"):
-            run.system.check(run.options)
-
-    run.days(DAY - timedelta(1), DAY)
     run.system.check_topics(broker, run.options)
     delete_before(run.config, run.topic.name, 100)
     with pytest.raises(CannotGoOn, match="partition 0 begins later, at offset 100"):
         run.system.check_topics(broker, run.options)
+
+
+def test_days_that_cannot_be_replayed_are_refused() -> None:
+    system = SYSTEMS["ad_statistics"]
+    options = system.options([])
+    first, second = (datetime.now(OSLO).date() + timedelta(n) for n in (0, 1))
+    for wrong in ((second, first), (first, second), (None, first), (first, None)):
+        vars(options).update(zip(("from", "to"), wrong, strict=True))
+        with pytest.raises(WorkbookError, match="Expected"):
+            system.check(options)
 
 
 def test_dead_letters_are_counted_once_they_can_be_read(run) -> None:
@@ -252,10 +223,8 @@ def test_dead_letters_are_counted_once_they_can_be_read(run) -> None:
     )  # fmt: skip
     block = good.block(0, 300)
     values = [head(wrong) + value[5:] + b"\x06abc" for value in block["value"].to_pylist()]
-    producer = Producer(run.config)
-    for value, at in zip(values, block["arrival"].to_pylist(), strict=True):
-        producer.produce(run.topic.name, value, headers={ARRIVAL: str(at).encode()}, timestamp=at)
-    assert producer.flush(60) == 0
+    sent = zip(values, block["arrival"].to_pylist(), strict=True)
+    send_replicated(run.config, run.topic.name, sent)
     run.through(session.checkpoint("live"))
     assert run.ask("SELECT fate, count FROM fates WHERE count > 0") == [("rejected", 300)]
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from brokers import commit
+from brokers import commit, produce
 from labs import until
 from psycopg.conninfo import make_conninfo
-from pyspark.sql import SparkSession
 from secured import Secured
 
 from workbook.cli import run
@@ -17,7 +16,6 @@ from workbook.cli.main import main
 from workbook.cli.screen import Writes
 from workbook.errors import RightMissing
 from workbook.kafka.broker import Broker, external
-from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import consumer
 from workbook.sinks.counts_table import TABLES, CountsTable
 from workbook.sinks.postgres import require_rights
@@ -74,19 +72,12 @@ def fill(secured: Secured, topic: str) -> None:
     ],
 )
 def test_a_system_names_each_right_of_its_row_and_runs_with_these(
-    spark: SparkSession,
-    secured: Secured,
-    learner: Broker,
-    row: tuple[str, ...],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    spark, secured: Secured, learner: Broker, row: tuple[str, ...], tmp_path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", secured.at["open"])
-    (name, *words), (reads, writes) = (
-        row[0].split(),
-        (re.findall("`(.+?)`", each) for each in row[1:]),
-    )
+    name, *words = row[0].split()
+    reads, writes = (re.findall("`(.+?)`", each) for each in row[1:])
     for topic in reads:
         fill(secured, topic)
     system, named = SYSTEMS[name], set[Right]()
@@ -141,8 +132,7 @@ def test_topics_that_exist_need_no_right_to_create(secured: Secured, learner: Br
 
 def test_a_reader_needs_no_right_to_a_group(secured: Secured, learner: Broker) -> None:
     Broker(secured.at["open"]).create(Topic("metrics"))
-    with DeliveringProducer({"bootstrap.servers": secured.at["open"]}, "metrics") as producer:
-        producer.produce(b"x")
+    produce({"bootstrap.servers": secured.at["open"]}, "metrics", (b"x",))
     with pytest.raises(RightMissing) as refused:
         consumer(learner.client_config(), "metrics")
     assert missing(refused.value) == ("metrics", "READ")

@@ -84,21 +84,6 @@ def test_who_lacks_its_secret_gets_no_answer_from_it(spark: SparkSession) -> Non
         assert caller.recv(9) == b""  # where a function for each batch would have answered
 
 
-def test_it_honours_the_master_and_a_long_name_and_logs_go_to_a_file() -> None:
-    """Where the lab's name is too long for a socket, workers are reached through ports."""
-    code = (
-        "spark = spark_session()\n"
-        "spark._jvm.org.slf4j.LoggerFactory.getLogger('x').error('loud')\n"
-        "print('loud' in (scratch_dir() / 'spark.log').read_text(), spark.sparkContext.master)\n"
-        "print(spark.sparkContext.parallelize([2], 1).map(lambda n: n + 1).first())\n"
-        "print(spark.conf.get('spark.python.unix.domain.socket.enabled'))"
-    )
-    said = fresh(code, SPARK_MASTER="local[1]", WORKBOOK_LAB="y" * 60).splitlines()
-    assert "Starting Spark" in said[0]
-    assert "is ready after" in said[1]
-    assert said[2:] == ["True local[1]", "3", "false"]
-
-
 ENDS = """
 import subprocess, threading
 import psutil
@@ -127,7 +112,10 @@ except KeyboardInterrupt:
     print("interrupted", SparkContext._gateway, processes(), other.poll())
 session.spare.adopt = adopt
 
-first = spark_session(quiet=True)
+first = spark_session()
+print(first.sparkContext.master, first.conf.get("spark.python.unix.domain.socket.enabled"))
+first._jvm.org.slf4j.LoggerFactory.getLogger("x").error("loud")
+print("loud" in (scratch_dir() / "spark.log").read_text())
 print(counted(first), len(processes()) > 2)
 waits = threading.Event()
 
@@ -159,10 +147,17 @@ other.kill()
 
 
 def test_spark_starts_again_after_an_interrupted_start_a_stop_and_the_death_of_its_java() -> None:
-    """What has ended leaves no process, and nobody else's process ends with it."""
-    assert fresh(ENDS).splitlines() == [
-        "interrupted None [] None", "28 True", "[] None", "28 True", "3 True", "[] None None"
-    ]  # fmt: skip
+    """What has ended leaves no process, and nobody else's process ends with it.
+
+    Where the lab's name is too long for a socket, workers are reached through ports.
+    """
+    said = fresh(ENDS, SPARK_MASTER="local[1]", WORKBOOK_LAB="y" * 60).splitlines()
+    assert said[0] == "interrupted None [] None"
+    assert "Starting Spark" in said[1]
+    assert "is ready after" in said[2]
+    assert said[3:] == [
+        *("local[1] false", "True", "28 True", "[] None", "28 True", "3 True", "[] None None")
+    ]
 
 
 def test_a_call_to_java_that_ctrl_c_interrupts_prints_no_traceback(

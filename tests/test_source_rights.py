@@ -1,7 +1,5 @@
 """The rights that sources and `run active_groups` need, on a broker with logins; its restarts."""
 
-import os
-import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -11,10 +9,11 @@ import pytest
 from brokers import OwnBroker, commit, produce
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
-from labs import DEADLINE, end, read_until, until, workbook
-from pyspark.sql import SparkSession
+from labs import DEADLINE, until
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
+from workbook.cli import run
+from workbook.cli.screen import Writes
 from workbook.errors import RightMissing, TopicMissing
 from workbook.kafka.broker import Broker
 from workbook.kafka.offsets import EndOffsets
@@ -24,8 +23,9 @@ from workbook.sinks.store import WindowedStore
 from workbook.sources.assigned import AssignedReader, AssignedSettings
 from workbook.sources.clamp import goes_on
 from workbook.sources.clamped import ClampedReader, ClampSettings
-from workbook.sources.kafka import assigned_stream
 from workbook.stack import kafka
+from workbook.systems import SYSTEMS
+from workbook.systems.base import Job
 from workbook.topics import CONSUMER_OFFSETS, Topic
 
 Config = dict[str, str]
@@ -71,38 +71,25 @@ def log_of(config: Config, *topics: str) -> ClampedReader:
     return ClampedReader(settings, goes_on)
 
 
-def test_reader_of_this_one_topic_reads_it_without_a_right_to_any_group(
-    spark: SparkSession, users: dict[str, Config], tmp_path: Path
-) -> None:
-    config, keys = users["reader"], list[bytes]()
-    security = {name: value for name, value in config.items() if name != "bootstrap.servers"}
-    rows = assigned_stream(spark, Broker(config["bootstrap.servers"], security), CONSUMER_OFFSETS)
-    query = (
-        rows.writeStream.foreachBatch(lambda batch, _: keys.extend(r.key for r in batch.collect()))
-        .option("checkpointLocation", str(tmp_path))
-        .trigger(availableNow=True)
-        .start()
-    )
-    assert query.awaitTermination(120)
-    assert any(b"billing" in key and CLICKS.encode() in key for key in keys)
-
-
-def test_a_reader_sees_the_groups_and_leaves_nothing_on_the_broker(users, tmp_path) -> None:
+def test_a_reader_sees_the_groups_and_leaves_nothing_on_the_broker(spark, users, tmp_path) -> None:
     admin = AdminClient(users["admin"])
 
     def there() -> tuple[set[str], set[str]]:
         groups = admin.list_consumer_groups().result(30).valid
         return {*admin.list_topics(timeout=30).topics}, {group.group_id for group in groups}
 
-    before, reader = there(), users["reader"].items()
-    login = {f"KAFKA_{name.upper().replace('.', '_')}": value for name, value in reader}
-    words = ("run", "active_groups", "--checkpoint", str(tmp_path / "state"))
-    running = workbook(*words, env={**os.environ, **login})
-    read_until(running, "most behind: billing, 3")  # its end was asked for
-    said = end(running, signal.SIGINT)
-    assert "billing: unknown, lag 3" in said
+    before, login, place = there(), dict(users["reader"]), tmp_path / "state"
+    broker, system = Broker(login.pop("bootstrap.servers"), login), SYSTEMS["active_groups"]
+    options = system.options(["--checkpoint", str(place)])
+    at = Writes(run._prepare(broker, system, options))
+    started = system.start(Job(spark, broker, options, place, at))
+    with started.running as running:
+        says = "most behind: billing, 3"  # its end was asked for
+        until(lambda: running.check() or says in str(running.progress), says)
+    started.settle()
+    assert "  billing: unknown, lag 3" in started.summary()
     assert there() == before
-    windows = WindowedStore(tmp_path / "state" / "windows.db", "group", reading=True)
+    windows = WindowedStore(place / "windows.db", "group", reading=True)
     assert "billing" in [row["group"] for _, row in windows.all()]
 
 
@@ -148,7 +135,7 @@ def test_a_wrong_password_is_named(users: dict[str, Config]) -> None:
     log.stop()
 
 
-def test_a_broker_as_it_comes_is_read_across_its_restarts(tmp_path: Path) -> None:
+def test_a_broker_as_it_comes_is_read_across_its_restart(tmp_path: Path) -> None:
     """Epochs of leaders change by it, and connections break. Nobody who asks creates a topic."""
     eager = kafka.SETTINGS + "auto.create.topics.enable=true\n"
     with OwnBroker(tmp_path, eager) as broker:
@@ -166,23 +153,23 @@ def test_a_broker_as_it_comes_is_read_across_its_restarts(tmp_path: Path) -> Non
         )
         start = reader.latestOffset(reader.initialOffset(), ALL)
         at = log.latestOffset(log.initialOffset(), ALL)
-        for count in (1, 2):
-            restarting = threading.Thread(target=broker.restart)
-            restarting.start()
-            while restarting.is_alive():
-                at = log.latestOffset(at, ALL)  # waits for it
-            now = int(time.time() * 1000)  # of both, so that no topic leads
-            for topic in ("a", "b"):
-                produce(config, topic, (b"x", None, 1, now))
+        until(lambda: ends.look().get(("a", 1)) == 0, "the partition's end")
+        restarting = threading.Thread(target=broker.restart)
+        restarting.start()
+        while restarting.is_alive():
+            at = log.latestOffset(at, ALL)  # waits for it
+        now = int(time.time() * 1000)  # of both, so that no topic leads
+        for topic in ("a", "b"):
+            produce(config, topic, (b"x", None, 1, now))
 
-            def read(expected: int) -> bool:
-                nonlocal at
-                at = log.latestOffset(at, ALL)
-                return all(of["1"] == expected for of in at["offsets"].values())
+        def read() -> bool:
+            nonlocal at
+            at = log.latestOffset(at, ALL)
+            return all(of["1"] == 1 for of in at["offsets"].values())
 
-            until(lambda expected=count: read(expected), "a record of each topic")
-            [task] = reader.partitions(start, reader.latestOffset(start, ALL))
-            assert sum(batch.num_rows for batch in reader.read(task)) == count
-            until(lambda last=count: ends.look().get(("a", 1)) == last, "the partition's end")
+        until(read, "a record of each topic")
+        [task] = reader.partitions(start, reader.latestOffset(start, ALL))
+        assert sum(batch.num_rows for batch in reader.read(task)) == 1
+        until(lambda: ends.look().get(("a", 1)) == 1, "the partition's new end")
         log.stop()
         reader.stop()

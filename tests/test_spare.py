@@ -36,7 +36,6 @@ stop_spark(spark)
 print("left", flush=True)
 """
 
-NOTHING = "pass"
 ITS_OWN = (  # all of it ends with the session, or is taken back
     "spark.range(3).createTempView('seen'); spark.conf.set('spark.sql.session.timeZone', 'CET'); "
     "spark.range(9).cache().count(); spark.udf.register('one', lambda: 1); "
@@ -149,14 +148,14 @@ def take(lab: OwnLab, folder: Path, leaving: str, **env: str) -> tuple[str, list
 
 def test_each_process_finds_it_as_new_and_in_its_own_folder(kept: OwnLab, tmp_path: Path) -> None:
     until(lambda: state() == "warm", "a warm Spark")
+    [offer] = kept.folder.glob("spare-*/offer")
     first, found = take(kept, tmp_path / "a", ITS_OWN)
     assert found == ["8", "1", "[]", "UTC"]
     assert state() == "warm"
-    again, found = take(kept, tmp_path / "bcd", NOTHING, SPARK_DRIVER_MEMORY="1g")
+    trace = "spark.sparkContext.addPyFile('mine.py')"
+    again, found = take(kept, tmp_path / "bcd", trace, SPARK_DRIVER_MEMORY="1g")
     assert (again, found) == (first, ["10", "1", "[]", "UTC"])
-    left, _ = take(kept, tmp_path / "a", "spark.sparkContext.addPyFile('mine.py')")
-    assert left == first
-    assert take(kept, tmp_path / "a", NOTHING)[0] != first, "it isn't as new any more"
+    assert not offer.exists(), "it isn't as new any more"
 
 
 def test_it_is_killed_with_who_took_it_and_nobody_else_can_read_how_it_is_reached(

@@ -125,9 +125,6 @@ def test_of_two_writers_of_a_micro_batch_one_waits_and_leaves_it_out(store: Stor
     assert [row["client"] for row in store.all()] == ["Bob"]
 
 
-# --- the topic --------------------------------------------------------------------------------
-
-
 def records(broker: Broker, topic: str) -> list[tuple[bytes | None, object]]:
     messages = read_messages(broker.client_config(), topic)
     return [(m.key(), None if m.value() is None else json.loads(m.value())) for m in messages]
@@ -145,9 +142,6 @@ def test_the_rows_of_a_micro_batch_are_sent_a_key_s_in_their_order(broker, topic
         (b"Bob", {"client": "Bob", "tickers": ["C"]}),
         ("Zoë".encode(), {"client": "Zoë", "tickers": ["F", "IBM"]}),
     ]
-
-
-# --- the command ------------------------------------------------------------------------------
 
 
 def test_the_command_shows_a_row_or_all_and_says_what_is_not_there(store, tmp_path, capsys) -> None:

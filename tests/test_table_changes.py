@@ -30,7 +30,6 @@ from workbook.tables.state import State, closed, empty, opened
 
 KEYS, GROUP = ["id"], "client"
 COLUMNS = ["id", "client", "amount"]
-SEEDS = range(30)
 
 Row = tuple[str, str | None, int | None, bool]
 
@@ -44,7 +43,8 @@ def changelog(seed: int) -> list[Row]:
         if draw.random() < 0.25:
             rows.append((key, None, None, True))
         else:
-            rows.append((key, f"c{draw.randrange(3)}", draw.randint(1, 4), False))
+            amount = draw.choice([None, 1, 2, 3, 4])
+            rows.append((key, f"c{draw.randrange(3)}", amount, False))
     return rows
 
 
@@ -70,11 +70,11 @@ class Stored:
             self.kept.pop(name, None)
 
 
-@pytest.fixture(params=[256, 2], ids=["young", "many segments"])
-def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let segments be as small as these rows before they are stored by themselves."""
-    monkeypatch.setattr(segments, "YOUNG_ROWS", request.param)
-    monkeypatch.setattr(state, "YOUNG_ROWS", request.param)
+@pytest.fixture
+def sizes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let segments of each other seed be stored by themselves when they have two rows."""
+    for module in (segments, state):
+        monkeypatch.setattr(module, "YOUNG_ROWS", 2 if seed % 2 else 256)
 
 
 def bucket_of(client: str | None) -> int:
@@ -116,16 +116,14 @@ def aggregates() -> dict[str, Any]:
 
 def truth(rows: list[Row]) -> dict[str, tuple[Any, ...]]:
     """What each client has, from the whole changelog, in plain Python."""
-    latest = {key: (client, amount) for key, client, amount, _ in rows}
-    groups: dict[str, list[tuple[str, int]]] = defaultdict(list)
-    for key, (client, amount) in latest.items():
-        if client is not None and amount is not None:
+    groups: dict[str, list[tuple[str, int | None]]] = defaultdict(list)
+    for key, client, amount, gone in {row[0]: row for row in rows}.values():
+        if client is not None and not gone:
             groups[client].append((key, amount))
     found = {}
     for client, held in groups.items():
-        ids, amounts = sorted(key for key, _ in held), [amount for _, amount in held]
-        result = (len(held), ids, sorted(set(amounts)), ids)
-        found[client] = result
+        ids, amounts = sorted(key for key, _ in held), {amount for _, amount in held} - {None}
+        found[client] = (len(held), ids, sorted(amounts) or None, ids)
     return found
 
 
@@ -149,7 +147,7 @@ MODES = {
 
 
 @pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
-@pytest.mark.parametrize("seed", SEEDS[:20])
+@pytest.mark.parametrize("seed", range(20))
 @pytest.mark.usefixtures("sizes")
 def test_groups_equal_a_recomputation_after_every_batch(seed: int, mode: Any) -> None:
     rows = changelog(seed)
@@ -221,26 +219,6 @@ def test_a_row_with_a_null_that_comes_again_changes_nothing() -> None:
     assert told["amount"].to_list() == [None, 0]  # but null is not nought
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_changes_of_a_table_are_enough_to_follow_it(seed: int) -> None:
-    rows = changelog(seed)
-    table = a_table()
-    view: dict[str, tuple[Any, ...]] = {}
-    done = 0
-    for batch in batches(rows, seed):
-        told = differences(table, batch, KEYS, COLUMNS).sort(OP).select(*COLUMNS, OP).rows()
-        went = {key: (client, amount) for key, client, amount, op in told if op < 0}
-        came = {key: (client, amount) for key, client, amount, op in told if op > 0}
-        assert len(went) + len(came) == len(told)
-        assert all(view.pop(key) == row for key, row in went.items()), "it was there"
-        assert not went.items() & came.items(), "each is a change"
-        assert not view.keys() & came.keys()
-        view |= came
-        done += len(batch)
-        latest = {key: (client, amount, gone) for key, client, amount, gone in rows[:done]}
-        assert view == {key: row[:2] for key, row in latest.items() if not row[2]}
-
-
 def placed(seed: int) -> Iterator[list[dict[str, Any]]]:
     """Batches of rows whose keys are in three partitions, which are read at different speeds."""
     draw, parts = random.Random(seed), [list[dict[str, Any]]() for _ in range(3)]
@@ -257,7 +235,7 @@ def placed(seed: int) -> Iterator[list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize("compare", [differences, every_difference])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", range(20))
 @pytest.mark.usefixtures("sizes")
 def test_of_a_key_in_several_partitions_the_newest_record_counts(seed: int, compare: Any) -> None:
     table, read, held = Stored(table_of(KEYS)), list[dict[str, Any]](), Counter[Any]()
@@ -266,6 +244,8 @@ def test_of_a_key_in_several_partitions_the_newest_record_counts(seed: int, comp
             told = compare(state, pl.DataFrame(rows), KEYS, COLUMNS)
         for row in told.select(*COLUMNS, OP).iter_rows():
             held[row[:-1]] += row[-1]
+        went, came = (told.filter(pl.col(OP) == op).select(COLUMNS).rows() for op in (-1, 1))
+        assert compare is every_difference or not {*went} & {*came}, "each is a change"
         read += rows
         newest_of: dict[Any, int] = {}
         for row in read:

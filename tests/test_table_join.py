@@ -89,8 +89,6 @@ def test_each_side_changes_its_part_of_a_group(feed, tables) -> None:
     assert seen(first)["b"] == ([(0, 5)], [])
     assert send(feed, commit("b", 0, 5), {"kind": "other", "group": "a", "deleted": True}) == {}
     assert send(feed, commit("c", 0, None), member(None, "m", b"m")) == {}, "never there; no key"
-    feed.stop()
-    feed.start(lambda rows: joined(tables(rows)))
     told = seen(send(feed, commit("a", 0, 7), member("b", "n", b"n")))
     assert told == {"a": ([(0, 7), (1, 10)], [("m", b"\xff\x00")]), "b": ([(0, 5)], [("n", b"n")])}
     gone = send(feed, member("b", "n", None), commit("b", 0, None))

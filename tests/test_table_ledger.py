@@ -3,38 +3,8 @@
 import pandas as pd
 import pytest
 
-from workbook.errors import Rejected
-from workbook.streams.events.positions import Position
 from workbook.streams.events.reasons import Reason
-from workbook.streams.generators.positions import PositionStream
 from workbook.streams.ledgers.tables import MEANINGS, TableLedger
-
-STREAM = PositionStream(
-    seed=4, partitions=3, positions=200, clients=30, bad_share=0.05, duplicate_share=0.05
-)
-
-
-def test_the_truth_is_that_of_a_dict() -> None:
-    table: dict[str, Position] = {}
-    for record in STREAM.block(0, 4000).to_pylist():
-        try:
-            position = Position.from_record(record["key"], record["value"])
-        except Rejected:
-            position = None
-        name = record["key"].decode(errors="replace")
-        table.pop(name, None)
-        if position is not None:
-            table[name] = position
-    held: dict[str, tuple[set[str], set[str]]] = {}
-    for name, p in table.items():
-        if p.exchange in ("NYSE", "NASDAQ"):
-            positions, tickers = held.setdefault(p.client, (set(), set()))
-            positions.add(name)
-            tickers.add(p.ticker)
-    ledger = TableLedger(STREAM.expected(0, 4000))
-    found = {row.Index: (row.positions, row.tickers) for row in ledger.holders().itertuples()}
-    assert found == {client: (sorted(p), sorted(t)) for client, (p, t) in held.items()}
-    assert ledger.judge(ledger.holders().reset_index()).clean
 
 
 def record(position: str, holds: str, reason: str | None = None) -> dict[str, object]:

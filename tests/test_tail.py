@@ -1,12 +1,12 @@
 """A partition seen again and again, and its tape: its end, its records, a group's offset."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 from brokers import commit, produce
+from labs import until
 
 from workbook.kafka import tail as tail_module
 from workbook.kafka.tail import Seen, Tail
@@ -31,10 +31,8 @@ def send(broker: Any, topic: Topic, *values: str) -> None:
 
 def seen(tail: Tail, count: int) -> Seen:
     """Look until so many labels are there: a new topic's first fetch may take its time."""
-    deadline = time.monotonic() + 60
-    while len((found := tail.look()).labels) < count or found.silent:
-        assert time.monotonic() < deadline, found
-    return found
+    until(lambda: len((now := tail.look()).labels) >= count and not now.silent, "its labels")
+    return tail._seen
 
 
 def test_it_sees_what_has_come_since_and_what_the_group_has_committed(broker, topic) -> None:
@@ -58,10 +56,8 @@ def test_of_a_long_backlog_it_reads_the_end(broker, topic, monkeypatch) -> None:
     with tail_of(broker, made) as tail:
         assert seen(tail, 10) == Seen(0, 100, None, {n: str(n) for n in range(90, 100)})
         send(broker, made, *map(str, range(100, 108)))
-        deadline = time.monotonic() + 60
-        while 107 not in (found := tail.look()).labels:
-            assert time.monotonic() < deadline, found
-        assert found.labels == {n: str(n) for n in range(93, 108)}
+        until(lambda: 107 in tail.look().labels, "the last label")
+        assert tail._seen.labels == {n: str(n) for n in range(93, 108)}
 
 
 def test_a_broker_that_is_away_leaves_what_was_known(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,12 +77,7 @@ def clicks(count: int, committed: int | None, first: int = 0) -> Seen:
         (clicks(8, 6), 0, 8, "8 records read, their count in memory alone: 0 to 7;"),
         (clicks(28, 8), 8, 28, "8 records forgotten by the count: 0 to 7; 20 records read"),
         (clicks(9, 8), None, 8, "the loop's next offset: none yet;"),
-        (
-            clicks(5, 12, first=10),
-            12,
-            15,
-            "2 records forgotten by the count: 10 to 11; 3",
-        ),
+        (clicks(5, 12, first=10), 12, 15, "2 records forgotten by the count: 10 to 11; 3"),
         (Seen(), None, 0, "The partition is empty"),
     ],
 )

@@ -1,7 +1,8 @@
 """Views: they redraw, they end, they say what went wrong; and the shop sends real clicks."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -140,29 +141,13 @@ def test_a_live_picture_shows_its_table_apart_so_that_it_stays_open() -> None:
     assert live._folded.layout.display == "none"
 
 
-@dataclass
-class Notebook:
-    """A kernel's shell, as far as a view asks it which run of which cell it belongs to."""
-
-    cell: str | None = None
-    run: str = ""
-    ast_transformers: list[object] = field(default_factory=list)
-
-    def get_parent(self) -> dict[str, dict[str, str]]:
-        named = {"cellId": self.cell} if self.cell else {}
-        return {"header": {"msg_id": self.run}, "metadata": named}
-
-
-@pytest.fixture
-def notebook(monkeypatch: pytest.MonkeyPatch) -> Notebook:
-    notebook = Notebook()
+def test_a_cell_that_is_run_again_ends_its_earlier_views_only(monkeypatch) -> None:
+    notebook = SimpleNamespace(ast_transformers=[])
     monkeypatch.setattr(live_views, "get_ipython", lambda: notebook)
-    return notebook
 
-
-def test_a_cell_that_is_run_again_ends_its_earlier_views_only(notebook: Notebook) -> None:
     def run(cell: str | None, run: str, watched: Query) -> Live:
-        notebook.cell, notebook.run = cell, run
+        parent = {"header": {"msg_id": run}, "metadata": {"cellId": cell} if cell else {}}
+        notebook.get_parent = lambda: parent
         return Live(lambda: "x", running=watched, every=0.01)
 
     query = Query()
@@ -173,7 +158,7 @@ def test_a_cell_that_is_run_again_ends_its_earlier_views_only(notebook: Notebook
     for old in first:
         old._thread.join(timeout=5)
         old.check()
-    assert [view._thread.is_alive() for view in first] == [False, False]
+        assert not old._thread.is_alive()
     assert notebook.ast_transformers == []
     assert all(view._thread.is_alive() for view in [*others, again])
     for view in [*others, again]:

@@ -76,7 +76,7 @@ def press(buttons: CrashButtons, text: str) -> None:
     button.click()
 
 
-def test_start_kill_and_start_again(make: Callable[..., CrashButtons]) -> None:
+def test_start_kill_and_start_again_or_why_a_press_cannot_be(make) -> None:
     lab = Lab()
     buttons = make(lab)
     assert shown(buttons) == (["Start"], "Press Start.")
@@ -87,34 +87,21 @@ def test_start_kill_and_start_again(make: Callable[..., CrashButtons]) -> None:
     press(buttons, "Start again")
     assert shown(buttons)[0] == ["kill -9"]
     assert lab.pressed == ["start", "crash", "restart"]
+    lab.state = "killed"  # by another cell
+    press(buttons, "kill -9")
+    assert shown(buttons) == (["Start again"], f"✗ cannot crash &lt;now&gt; {SAID['killed']}")
+    press(buttons, "Start again")
+    assert shown(buttons)[1].startswith("▶ It runs")
 
 
-def test_while_it_runs_it_says_how_far_it_has_come(make: Callable[..., CrashButtons]) -> None:
-    lab = Lab()
+def test_while_it_runs_it_says_how_far_it_has_come_and_its_end(make) -> None:
+    lab = Lab("running", committed=AWAY)
     buttons = make(lab, every=0.01)
-    press(buttons, "Start")
-    lab.committed, looked = AWAY, lab.looked
-    until(lambda: lab.looked > looked + 2, "looks in spite of a broker that is away")
+    until(lambda: lab.looked > 2, "looks in spite of a broker that is away")
     lab.committed = 700
     until(lambda: "700 of 2,000 clicks" in shown(buttons)[1], "the offsets")
     assert shown(buttons)[0] == ["kill -9"]
-
-
-def test_its_end_is_seen_without_a_press(make: Callable[..., CrashButtons]) -> None:
-    lab = Lab("running")
-    buttons = make(lab, every=0.01)
     lab.state = "finished"
     until(lambda: "nobody has killed it" in shown(buttons)[1], "what is said at its end")
     assert shown(buttons)[0] == []
     until(lambda: not buttons._thread.is_alive(), "the end of the looking")
-
-
-def test_a_press_that_cannot_be_says_why_until_the_lab_changes(make) -> None:
-    lab = Lab("running")
-    buttons = make(lab)
-    lab.state = "killed"
-    press(buttons, "Start")
-    told = f"✗ cannot start &lt;now&gt; {SAID['killed']}"
-    assert shown(buttons) == (["Start again"], told)
-    press(buttons, "Start again")
-    assert shown(buttons)[1].startswith("▶ It runs")
