@@ -121,7 +121,6 @@ def test_each_record_is_one_row_with_its_facts(run: Run) -> None:
     assert message.value() == right["value"][1_234]
 
 
-@pytest.mark.slow
 def test_killed_while_it_writes_each_record_is_there_once(run: Run, tmp_path: Path) -> None:
     right = send(run, 4_000)
     words = ["run", "archive", "--in", run.topic, "--subject", run.subject, "--every", "0.1"]

@@ -1,6 +1,8 @@
 """A chapter's topics, shop and views on the real broker; and its predictions and questions."""
 
+import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from signal import SIGSTOP
 from typing import Any
@@ -39,22 +41,31 @@ def test_a_second_chapter_of_the_same_name_ends_what_the_first_left(chapter: Cha
     assert len(read_all(chapter.config, clicks)) == arrived
 
 
-def test_waiting_in_vain_raises_what_ended_a_loop_or_names_the_broker(chapter: Chapter) -> None:
+def test_waiting_in_vain_raises_what_ended_a_loop(chapter: Chapter) -> None:
     def work(reader: Any, until: Any) -> None:
         raise KeyError("browser")
 
     chapter.loop(work, consumer(chapter.config, chapter.topic("clicks")))
     with pytest.raises(KeyError, match="browser"):
         chapter.wait(lambda: 0, "the loop", seconds=0.5)
-    chapter.broker = Broker("127.0.0.1:1")
-    with pytest.raises(BrokerUnreachable, match=r"127\.0\.0\.1:1"):
-        chapter.wait(lambda: 0, "a miracle", seconds=0.1)
 
 
 def test_a_program_that_fails_ends_the_wait_with_its_last_words(chapter, tmp_path) -> None:
     chapter.program(f"{tmp_path}/log", "run", "ad_statistics", "--nonsense")
     with pytest.raises(QueryFailed, match=r"(?s)Start it again in its cell.*--nonsense"):
         chapter.wait(lambda: 0, "messages")
+
+
+def test_waiting_in_vain_without_a_broker_names_the_broker(chapter: Chapter) -> None:
+    chapter.broker = Broker("127.0.0.1:1")
+    with pytest.raises(BrokerUnreachable, match=r"127\.0\.0\.1:1"):
+        chapter.wait(lambda: 0, "a miracle", seconds=0.1)
+
+
+def test_a_source_is_folded_and_says_how_long_it_is(chapter: Chapter) -> None:
+    shown = chapter.source(consumer)
+    assert repr(shown).startswith("def consumer(")
+    assert "<details><summary>The source of <code>consumer</code>, " in shown._repr_html_()
 
 
 # --- predictions ------------------------------------------------------------------------------
@@ -101,6 +112,32 @@ def test_a_prediction_is_kept_when_its_cell_runs_again(chapter, monkeypatch) -> 
     for other in ("two", None):
         cell[0] = other
         assert chapter.predict("How many?", 1, 2).value is None
+
+
+SPARK_SOON = """
+import time
+from pyspark import SparkContext
+from workbook.classroom import chapter as module
+from workbook.spark import session
+module.PAUSE_S = 10**6  # the tests' lab keeps no spare: each that a test kills would cost another
+chapter = module.Chapter("77_a_test", spark=True)
+while not session._starting.locked():
+    time.sleep(0.01)
+spark = chapter.spark()
+assert spark.range(3).count() == 3 and chapter.spark() is spark
+java = SparkContext._gateway.proc
+chapter.close()
+chapter.close()
+assert SparkContext._gateway is None and java.poll() is not None
+"""
+
+
+def test_spark_starts_in_the_background_and_ends_with_the_chapter(broker: Any) -> None:
+    its_own = os.environ | {"SPARK_DRIVER_MEMORY": "2049m"}  # more than a warm one has
+    command = [sys.executable, "-c", SPARK_SOON]
+    ran = subprocess.run(command, env=its_own, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert "Spark is starting" in ran.stdout
 
 
 # --- programs beside a notebook ---------------------------------------------------------------

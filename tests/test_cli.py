@@ -9,26 +9,30 @@ from pathlib import Path
 import pytest
 from brokers import answers, free_port
 from confluent_kafka import Consumer, Producer, TopicPartition
-from labs import OwnLab, end, read_until, until, workbook
+from labs import OwnLab, read_until, until
 from test_monitoring import scraped
 
 from workbook.cli.lab import start, stop
-from workbook.cli.main import main
 from workbook.errors import NotOurServer, NotRunning, ServerFailed
 from workbook.kafka.broker import Broker
 from workbook.stack import client, doctor, ports
 from workbook.streams.events.clicks import ClickType
 from workbook.streams.generators.clicks import ClickStream
-from workbook.topics import Topic, new_topic
+from workbook.topics import Topic
 
 
-@pytest.mark.usefixtures("broker", "signals_as_before")
-def test_a_generated_stream_is_counted_and_ctrl_c_ends_it_cleanly(capsys) -> None:
-    clicks, port = new_topic("clicks", "test-cli").name, free_port()
-    bad = ("--rate", "1000", "--seconds", "3", "--partitions", "24", "--bad-share", "0.1")
-    assert main(["generate", "clicks", "--topic", clicks, *bad]) == 0
-    assert "3,000 events" in capsys.readouterr().out
-    process = workbook("run", "page_views", "--in", clicks, "--metrics-port", str(port))
+def test_a_generated_stream_is_counted_and_ctrl_c_ends_it_cleanly(lab: OwnLab) -> None:
+    assert lab.workbook("up")[0] == 0
+    code, said = lab.workbook("run", "page_views", "--in", "nowhere")
+    assert (code, "Traceback" in said) == (1, False)
+    assert "Expected a topic 'nowhere'" in said
+    code, said = lab.workbook(
+        *("generate", "clicks", "--rate", "1000", "--seconds", "3"),
+        *("--partitions", "24", "--bad-share", "0.1"),
+    )
+    assert (code, "3,000 events" in said) == (0, True)
+    words, port = ("run", "page_views", "--in", "clicks", "--metrics-port"), free_port()
+    process = lab.start("-m", "workbook", *words, str(port))
     read_until(process, "Alert, too many rejects: ")
     of = 'system="page_views"'
     until(lambda: scraped(port).get(f'workbook_lag_records{{of="",{of}}}') == 0, "all records")
@@ -42,21 +46,28 @@ def test_a_generated_stream_is_counted_and_ctrl_c_ends_it_cleanly(capsys) -> Non
     half, most = (found[f'workbook_delay_seconds{{of="{p}",{of}}}'] for p in ("p50", "p99"))
     assert 0 < half < most < 300
     assert found[f'workbook_phase_seconds{{of="triggerExecution",{of}}}'] > 0
-    said = end(process, signal.SIGINT)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
     counted = sum(int(n) for n in re.findall(r"^\s*/\S+\s+(\d+)$", said, re.MULTILINE))
     views = facts["reason"].isna() & (facts["click_type"] == ClickType.PAGE)
     assert counted == views.sum(), said
     assert ports.is_free(port)
+    assert lab.workbook("down")[0] == 0
+    lab.assert_nothing_is_left(set())
 
 
-@pytest.mark.usefixtures("signals_as_before")
-def test_a_broker_that_is_down_is_an_error_within_ten_seconds(monkeypatch, capsys) -> None:
-    monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", "127.0.0.1:1")
+def test_a_broker_that_is_down_is_an_error_within_ten_seconds(lab: OwnLab) -> None:
+    began = time.monotonic()
+    code, said = lab.workbook("generate", "clicks", "--bad-share", "2")
+    assert (code, "between 0 and 1" in said, "Traceback" in said) == (1, True, False)
+    to_start = time.monotonic() - began  # Python, on a machine as busy as it is
+    lab.env["KAFKA_BOOTSTRAP_SERVERS"] = "127.0.0.1:1"
     for command in ("generate", "clicks"), ("run", "page_views"):
         began = time.monotonic()
-        assert main(command) == 1
-        assert time.monotonic() - began < 10 + 5  # imports, on a machine as busy as it is
-        assert "Check KAFKA_BOOTSTRAP" in capsys.readouterr().err
+        code, said = lab.workbook(*command)
+        assert time.monotonic() - began < 10 + 3 * to_start
+        assert (code, "Check KAFKA_BOOTSTRAP" in said, "Traceback" in said) == (1, True, False)
 
 
 def test_a_lab_that_cannot_keep_copies_starts_nothing_and_faults_of_spark_are_told(
@@ -81,10 +92,8 @@ def test_a_lab_that_cannot_keep_copies_starts_nothing_and_faults_of_spark_are_to
 CLICKS, KAFKA = Topic("clicks"), Namespace(server="kafka")
 
 
-def test_the_broker_stops_alone_and_comes_back_with_its_topics_on_its_port(lab, capsys) -> None:
-    assert "Kafka stays on" in lab.workbook("up")[1]
+def test_the_broker_stops_alone_and_comes_back_with_its_topics_on_its_port(lab: OwnLab) -> None:
     user = client.Lease("user")
-    assert user.ask("status")["pinned"]
     address = user.ask("server", name="kafka")
     port = int(address.rpartition(":")[2])
     Broker(address, ours=True).create(CLICKS)
@@ -103,8 +112,7 @@ def test_the_broker_stops_alone_and_comes_back_with_its_topics_on_its_port(lab, 
         producer.produce(CLICKS.name, str(number))
     until(lambda: read(10), "the first ten")
 
-    stop(KAFKA)
-    assert f"kafka at {address} has stopped" in capsys.readouterr().out
+    assert f"kafka at {address} has stopped" in lab.workbook("stop", "kafka")[1]
     assert not answers(port)
     stop(KAFKA)  # twice does no harm
     with pytest.raises(ServerFailed, match="To go on: python -m workbook start kafka"):
@@ -113,9 +121,8 @@ def test_the_broker_stops_alone_and_comes_back_with_its_topics_on_its_port(lab, 
     assert (finding.state, finding.fix) == ("note", "To go on: python -m workbook start kafka")
     producer.produce(CLICKS.name, "10")  # it waits in the client
 
-    for _ in range(2):
-        start(KAFKA)
-        assert f"kafka runs at {address}" in capsys.readouterr().out
+    assert f"kafka runs at {address}" in lab.workbook("start", "kafka")[1]
+    start(KAFKA)
     until(lambda: read(11), "the eleventh")
     assert seen == list(range(11)), "what was read before is not read again, and nothing is lost"
     assert user.ask("server", name="kafka") == address
@@ -124,7 +131,6 @@ def test_the_broker_stops_alone_and_comes_back_with_its_topics_on_its_port(lab, 
     open_ports = lab.ports()
     stop(KAFKA)  # a lab ends as ever while a server is stopped
     user.close()
-    assert "The servers of this lab have ended." in lab.workbook("down")[1]
     lab.assert_nothing_is_left(open_ports)
 
 

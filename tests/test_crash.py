@@ -206,6 +206,7 @@ def test_nothing_is_left_when_the_parent_is_killed() -> None:
     until(lambda: "java" in [process.name() for process in started()], "Spark's Java")
     processes = started()
     parent.kill()
+    parent.wait()
     until(lambda: not any(map(lives, processes)), f"the end of {processes}", within=30)
 
 

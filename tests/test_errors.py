@@ -1,12 +1,17 @@
 """Errors of Kafka and Spark in a notebook: each one real, and the cell says what to do."""
 
+import json
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer
+from kernels import Kernel, kernel
+from nbformat.v4 import new_code_cell
 from pyspark.sql import functions as F  # noqa: N812
 
 from workbook.classroom import errors
@@ -78,9 +83,9 @@ class Queries:
     def __init__(self, spark: Any, options: dict[str, str], topic: str, config: Any) -> None:
         self.spark, self.options, self.topic, self.config = spark, options, topic, config
 
-    def stream(self, **options: str) -> Any:
+    def stream(self, topic: str | None = None, **options: str) -> Any:
         source = self.spark.readStream.format("kafka").options(**{**self.options, **options})
-        wanted = source.option("subscribe", self.topic)
+        wanted = source.option("subscribe", topic or self.topic)
         return wanted.option("startingOffsets", "earliest").load()
 
     def counts(self) -> Any:
@@ -108,6 +113,11 @@ def breaks(batch: Any, number: int) -> None:
 
 
 SPARK: dict[str, tuple[Callable[[Queries], Any], str, str]] = {
+    "no topic": (
+        lambda q: q.run(q.stream("nowhere")), "The topic isn't there",
+        "org.apache.kafka.common.errors.UnknownTopicOrPartitionException: This server does not "
+        "host this topic-partition.",
+    ),
     "no broker": (
         lambda q: q.run(q.stream(**{
             "kafka.bootstrap.servers": "127.0.0.1:1", "kafka.default.api.timeout.ms": "1500",
@@ -224,6 +234,83 @@ def test_an_error_whose_first_line_says_nothing(error: Exception, shown: str, st
     found = errors.next_step(error)
     assert found.startswith(step)
     assert bool(found) == bool(step)
+
+
+# --- in a kernel --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def mine(broker: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kernel]:
+    """A kernel for both tests: the second one closes its chapter."""
+    with kernel(tmp_path_factory.mktemp("mine")) as made:
+        made.run(
+            "from workbook.classroom.chapter import Chapter\nchapter = Chapter('00_start_here')"
+        )
+        yield made
+
+
+def test_in_a_kernel_an_error_stays_an_error_and_is_short(mine: Kernel) -> None:
+    shown = mine.failing("one = 1\nchapter.wait(lambda: 0, 'a miracle', seconds=0.1)")
+    assert "a miracle" in shown
+    assert "live.py" not in shown
+    assert "%tb" in shown
+    assert "live.py" in mine.run("%tb")
+    assert "1 / 0" in mine.failing("def mine():\n    return 1 / 0\n\nmine()")
+    assert mine.failing("import nothing_of_the_kind").count("What to do") == 0
+    assert "SyntaxError" in mine.failing("a b c")
+    stopped = mine.failing("def f():\n    raise KeyboardInterrupt\nchapter.wait(f, 'x')")
+    assert "You've interrupted the cell" in stopped
+    assert "process of Spark" not in stopped
+    assert "live.py" not in stopped
+    assert "they differ" in mine.failing("assert 1 == 2")
+    assert "they differ" not in mine.failing("assert 1 == 2, 'a text of its own'")
+    assert mine.run("print(one)") == "1\n"
+
+
+def test_in_a_kernel_a_query_that_fails_is_reported_once(mine: Kernel) -> None:
+    mine.run("spark = chapter.spark()")
+    start = (
+        "query = (\n    spark.readStream.format('kafka').options(**chapter.spark_options)\n"
+        "    .option('subscribe', 'nowhere').load()\n    .writeStream.format('noop')\n"
+        "    .option('checkpointLocation', chapter.checkpoint()).start()\n)"
+    )
+    mine.run(start)
+    waiting = mine.failing("chapter.wait(lambda: False, 'rows', seconds=60)")
+    assert "UnknownTopicOrPartition" in waiting
+    assert "The topic isn't there" in waiting
+    assert "Streaming Query ===" not in waiting
+    assert mine.run("pass") == ""
+    mine.run(start + "\nquery, failed = query, query")
+    text = mine.run("chapter.wait(lambda: query.exception(), 'the failure')\nNone")
+    assert text.count("The query `") == 1  # below a line on what is waited for
+    assert "What to do: The topic isn't there" in text
+    closing = mine.run("chapter.close()")
+    assert "Closed." in closing
+    assert "The query" not in closing
+    assert "Traceback" not in closing
+    closed = mine.failing("spark.range(3).count()")
+    assert "Spark was closed" in closed
+    assert "pyspark/" not in closed
+
+
+# --- names --------------------------------------------------------------------------------------
+
+
+def test_a_name_of_another_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    notebook = nbformat.v4.new_notebook(
+        cells=[
+            nbformat.v4.new_markdown_cell("# The title\n\n## 2. A topic"),
+            new_code_cell("clicks = 1\n%matplotlib inline"),
+            new_code_cell("import json as j\nwidgets = 2"),
+        ]
+    )
+    (tmp_path / "42_x.ipynb").write_text(json.dumps(notebook))
+    monkeypatch.setattr(errors, "NOTEBOOKS", tmp_path)
+    error = raised(lambda: eval("widgets"))
+    assert "under “2. A topic”" in errors.next_step(error, "42_x")
+    assert errors.next_step(NameError("x", name="clicks"), "42_x") == ""  # not plain Python
+    assert errors.next_step(raised(lambda: eval("wigdets")), "42_x") == ""
+    assert errors.next_step(error, "no_such") == ""
 
 
 @pytest.mark.parametrize(

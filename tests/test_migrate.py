@@ -223,7 +223,6 @@ def test_a_node_that_stops_is_asked_again_and_then_named() -> None:
         token_ranges._patiently(legacy, ask)
 
 
-@pytest.mark.slow
 def test_the_command_is_killed_and_continues(tables: Old2New) -> None:
     tables.fill(*GOOD)
     words = ("--table", tables.table, "--schema", tables.schema, "--ranges", "20", "--rate", "800")

@@ -1,4 +1,4 @@
-"""Each program to take home is ended once, started again, and judged by the ledger."""
+"""Each program to take home is killed once, started again, and judged by the ledger."""
 
 import json
 import os
@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -35,8 +34,6 @@ from workbook.streams.stream_producer import StreamProducer
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 SPARK = ["counts_into_postgres", "merge_visits", "table_by_key", "views_per_second"]
-KILLED = ["counts_into_postgres"]
-"""Whose process ``ended_once`` kills. The others' queries it stops; `make slow` kills all."""
 HALF, ALL = 3_000, 6_000
 
 
@@ -75,21 +72,16 @@ def running(program: str, options: dict[str, object], log: Path) -> Iterator[sub
         process.wait()
 
 
-def ended_once(spark, program, options, log, halves, begun, done, *more) -> None:
-    """Send a half, wait for a result, send the other half, end the program, and go on.
+def killed_once(spark, program, options, log, halves, begun, done, *more) -> None:
+    """Send a half, wait for a result, send the other half, kill the program, and go on.
 
     It goes on in the tests' own Spark, whose start nobody has to wait for.
     """
     first, second = halves
     first()
-    if program in KILLED:
-        with running(program, options, log) as process:
-            until(lambda: process.poll() is not None or begun(), "a first result", every=0.5)
-            second()
-    else:
-        with on_spark(spark, load(program), options, *more) as query:
-            until(lambda: not query.isActive or begun(), "a first result", every=0.5)
-            second()
+    with running(program, options, log) as process:
+        until(lambda: process.poll() is not None or begun(), "a first result", every=0.5)
+        second()
     with on_spark(spark, load(program), options, *more) as query:
         until(lambda: not query.isActive or done(), "the last result", every=0.5)
 
@@ -97,11 +89,15 @@ def ended_once(spark, program, options, log, halves, begun, done, *more) -> None
 def halves(config, topic: str, stream) -> list:
     """Two functions that send the first and the second half of a stream."""
 
-    def send(first: int, last: int) -> None:
-        with StreamProducer(config, topic) as producer:
+    def sender(first: int, last: int):
+        def send() -> None:
+            producer = StreamProducer(config, topic)
             producer.send_block(stream.block(first, last))
+            producer.close()
 
-    return [partial(send, 0, HALF), partial(send, HALF, ALL)]
+        return send
+
+    return [sender(0, HALF), sender(HALF, ALL)]
 
 
 def of_key(broker: Broker, topic: str) -> dict:
@@ -179,8 +175,9 @@ def test_every_message_is_in_a_visit(broker, topic, spark, tmp_path) -> None:
 
     def send(first: float, last: float) -> None:
         for name, stream in streams:
-            with StreamProducer(config, name) as producer:
-                producer.send_block(stream.block(*(int(s * stream.rate) for s in (first, last))))
+            producer, rate = StreamProducer(config, name), stream.rate
+            producer.send_block(stream.block(int(first * rate), int(last * rate)))
+            producer.close()
 
     sent = pd.concat([stream.expected(0, int(60 * stream.rate)) for _, stream in streams])
     newest = sent.groupby("ssid").timestamp.max()
@@ -190,19 +187,22 @@ def test_every_message_is_in_a_visit(broker, topic, spark, tmp_path) -> None:
     def found() -> list[tuple[int, Merged]]:
         read = []
         for message in read_messages(config, visits.name):
-            both = {TrackingMessage: [], OrderMessage: []}
-            for part in json.loads(message.value())["messages"]:
-                kind = TrackingMessage if part.pop("type") == "tracking" else OrderMessage
-                both[kind].append(kind(**part))
-            one = Merged(message.key().decode(), *map(tuple, both.values()))
+            parts = json.loads(message.value())["messages"]
+            kinds = {"tracking": [], "order": []}
+            for part in parts:
+                kind = part.pop("type")
+                kinds[kind].append(
+                    (TrackingMessage if kind == "tracking" else OrderMessage)(**part)
+                )
+            one = Merged(message.key().decode(), *map(tuple, kinds.values()))
             read.append((message.partition(), one))
         return read
 
     def done() -> bool:
         return set(due) <= {one.ssid for _, one in found()}
 
-    parts = [partial(send, 0, 30), partial(send, 30, 60)]
-    ended_once(spark, "merge_visits", options, tmp_path / "log", parts, found, done)
+    halves = [lambda: send(0, 30), lambda: send(30, 60)]
+    killed_once(spark, "merge_visits", options, tmp_path / "log", halves, found, done)
     written = {one.ssid for _, one in found()}
     verdict = MergeLedger(sent[sent.ssid.isin(written)]).judge(found())
     assert verdict.clean, verdict
@@ -232,7 +232,7 @@ def test_the_table_has_what_is_true_now(broker, topic, spark, tmp_path) -> None:
         return TableLedger(facts).judge(by_client.reset_index())
 
     parts = halves(broker.client_config(), positions.name, stream)
-    ended_once(
+    killed_once(
         spark, "table_by_key", options, tmp_path / "log", parts,
         lambda: of_key(broker, table.name), lambda: verdict().clean,
     )  # fmt: skip
@@ -266,7 +266,7 @@ def test_each_action_is_counted_once(broker, topic, spark, tmp_path) -> None:
             )
 
     parts = halves(broker.client_config(), actions.name, stream)
-    ended_once(
+    killed_once(
         spark, "counts_into_postgres", options, tmp_path / "log", parts,
         begun, lambda: not verdict().counts[LOST], known,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The six programs, killed on a secured cluster, with the rights of docs/own-servers.md."""
+"""The six programs on a secured cluster: a certificate, and the rights of docs/own-servers.md."""
 
 import re
 from collections.abc import Iterator
@@ -57,6 +57,5 @@ def learner(secured: Secured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         return plain(program, {**options, "servers": secured.at["tls"], "config": file})
 
     monkeypatch.setattr(test_programs, "command", command)
-    monkeypatch.setattr(test_programs, "KILLED", test_programs.SPARK)
     yield
     secured.forbid("learner")

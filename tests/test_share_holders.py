@@ -9,28 +9,32 @@ import json
 import random
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import duckdb
 import pandas as pd
 import pytest
-from brokers import produce
-from confluent_kafka import Producer
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
 from labs import until
 from pyspark.sql import SparkSession
 
 from workbook.kafka.broker import Broker
+from workbook.kafka.dead_letters import DeadLetters
+from workbook.kafka.producer import DeliveringProducer
 from workbook.kafka.readers import latest_rows, read_all, read_dead_letters, read_messages
+from workbook.pipelines.share_holders import REQUIRED_COLUMNS, us_share_holders
+from workbook.sinks.store import Store
+from workbook.sinks.topics import TableTopic
+from workbook.sources.kafka import kafka_stream
+from workbook.sources.records import POSITIONS
 from workbook.spark import session
-from workbook.spark.runner import OnPoint, Running
+from workbook.spark.runner import Running, start_query
 from workbook.streams.events.positions import Position
-from workbook.systems import SYSTEMS
-from workbook.systems.base import Job
 from workbook.topics import SOON, Topic, compacted, new_compacted_topic
 
-SYSTEM = SYSTEMS["share_holders"]
 SEEDS, QUIET_POINTS, PARTITIONS = 200, 8, 4
 LISTED = [("AAPL", "NASDAQ"), ("IBM", "NYSE"), ("GOOG", "NASDAQ"), ("SAP", "XETRA"), ("BP", "LSE")]
 
@@ -98,6 +102,7 @@ class Market:
         self.log: list[dict[str, Any]] = []
         self.bad, self.began = 0, int(time.time() * 1000)
         self.place = session.checkpoint(self.out.name)
+        self.store = Store(self.place / "store.db", "client")
         self.running: Running | None = None
         # Without idempotence a batch that is sent again may come after its successor.
         settings = {"linger.ms": 5, "enable.idempotence": True}
@@ -114,10 +119,11 @@ class Market:
         self.log.append({**blank, **fields, "position": key, "number": number})
 
     def start(self, per_batch: int) -> None:
-        words = ["--in", self.topic.name, "--out", self.out.name, "--max-per-batch", str(per_batch)]
-        options = SYSTEM.options(words)
-        started = SYSTEM.start(Job(self.spark, self.broker, options, self.place, OnPoint()))
-        self.running, self.store = started.running, started.sinks[-1]
+        dead_letters = DeadLetters(self.broker.client_config(), self.topic.dead_letters.name)
+        raw = kafka_stream(self.spark, self.broker, self.topic.name, max_per_batch=per_batch)
+        out = TableTopic(self.broker.client_config(), self.out.name, "client")
+        holders = us_share_holders(POSITIONS.parse(raw, dead_letters, REQUIRED_COLUMNS))
+        self.running = start_query(holders, [out, self.store], self.place)
 
     def quiet(self) -> None:
         self.producer.flush()
@@ -133,9 +139,9 @@ class Market:
         known = latest_rows(read_messages(self.broker.client_config(), self.out.name))
         return {client: (row["positions"], row["tickers"]) for client, row in known.items()}
 
-    def kept(self) -> dict[str, Any]:
-        """What the store has."""
-        return {row["client"]: (row["positions"], row["tickers"]) for row in self.store.all()}
+
+def in_store(store: Store) -> dict[str, Any]:
+    return {row["client"]: (row["positions"], row["tickers"]) for row in store.all()}
 
 
 @pytest.fixture
@@ -158,7 +164,7 @@ def test_the_table_equals_a_recomputation_at_every_quiet_point(market: Market) -
             market.running.stop()
             market.start(per_batch=1000)
         market.quiet()
-        assert market.kept() == market.truth(), f"at quiet point {point}"
+        assert in_store(market.store) == market.truth(), f"at quiet point {point}"
     assert market.told() == market.truth()
     letters = read_dead_letters(market.broker.client_config(), market.topic.dead_letters.name)
     assert len(letters) == market.bad > 100
@@ -171,15 +177,58 @@ def test_a_table_read_from_what_compaction_left_is_the_same(spark, broker) -> No
         for _ in range(6):
             for deed in seed.deeds():
                 first.send(*deed)
-    first.producer.flush()
+    first.start(per_batch=500)
+    first.quiet()
+    assert in_store(first.store) == first.truth()
     config, name = broker.client_config(), first.topic.name
-    due = first.began + len(first.log) + int(SOON["segment.ms"])
-    until(lambda: time.time() * 1000 > due, "segments to be old enough: the next record ends them")
-    produce(config, name, *((None, b"~end", partition) for partition in range(PARTITIONS)))
-    until(lambda: len(read_all(config, name)) < len(first.log) / 2, f"{name} to be compacted")
+    left = wait_until_compacted(config, name, roll(config, name))
+    assert len(left) < len(first.log) / 2
+
     second = Market(spark, broker, first.topic)  # never saw what is gone
     second.start(per_batch=500)
     second.quiet()
-    assert second.kept() == first.truth()
-    assert second.running is not None
-    second.running.stop()
+    assert in_store(second.store) == first.truth()
+    for market in (first, second):
+        assert market.running is not None
+        market.running.stop()
+
+
+# --- compaction, now --------------------------------------------------------------------------
+
+
+MARKER = b"~roll"
+"""The key of the records that close a segment: a tombstone for what no table has."""
+
+
+def roll(config: Mapping[str, Any], topic: str) -> dict[int, int]:
+    """Close the active segment of each partition of a topic made with ``soon`` by one more record.
+
+    It's closed by the first record whose timestamp is more than ``segment.ms`` after that of its
+    own first one: this waits for so long after the newest. Returns of each partition the offset of
+    the record written: what lies below can be compacted from now on, that record cannot.
+    """
+    admin = AdminClient({**config, "log_level": 0})
+    partitions = admin.list_topics(topic, 10).topics[topic].partitions
+    asked = {TopicPartition(topic, p): OffsetSpec.max_timestamp() for p in partitions}
+    newest = max(found.result().timestamp for found in admin.list_offsets(asked).values())
+    due = newest + int(SOON["segment.ms"]) + 2
+    until(lambda: time.time() * 1000 > due, "the segment to be old enough")
+    with DeliveringProducer(config, topic) as producer:
+        return {p: producer.send_now(None, MARKER, p).offset for p in partitions}
+
+
+def wait_until_compacted(
+    config: Mapping[str, Any], topic: str, rolled: Mapping[int, int]
+) -> pd.DataFrame:
+    """Wait until each key is there once below the offsets that ``roll`` returned; return them."""
+    records = pd.DataFrame()
+
+    def is_compacted() -> bool:
+        nonlocal records
+        records = read_all(dict(config), topic)
+        closed = records[records["offset"] < records["partition"].map(dict(rolled))]
+        closed = closed[closed["key"] != MARKER]
+        return not closed.duplicated(["partition", "key"]).any()
+
+    until(is_compacted, f"{topic} to be compacted")
+    return records[records["key"] != MARKER].reset_index(drop=True)
