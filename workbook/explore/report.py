@@ -99,7 +99,8 @@ class Report:
         lacking = [f"{n:,} {words}" for why, words in REASONS.items()
                    if why != AHEAD and (n := figures.reasons[words])]  # fmt: skip
         done = "decoded" if self.sample.format in (JSON, AVRO) else "taken as they are"
-        pace = [f"{bars(n)} {min(n):,} to {max(n):,}"] if (n := figures.minutes) else []
+        pace = figures.minutes
+        told = [f"{bars(pace)} {min(pace):,} to {max(pace):,}"] if pace else []
         headers = [f"{name} ({n:,})" for name, n in self.sample.headers.most_common(8)]
         rows = [
             ("records", f"{records:,} of {plan.held:,} offsets; {gaps:,} offsets had none"),
@@ -109,7 +110,7 @@ class Report:
             ("longest silence", _silence(figures)),
             ("timestamps that go back", self._share(sum(each["backwards"] for each in places))),
             ("bytes", f"{moved:,}; a record {_quantiles(figures.sizes, size)}"),
-            *(("records a minute", told) for told in pace),
+            *(("records a minute", words) for words in told),
             ("without a key", self._share(figures.reasons["no key"])),
             ("headers in the sample", ", ".join(headers) or "none"),
         ]
