@@ -3,8 +3,9 @@
     .venv/bin/python benchmarks/latency.py [--rate 1000] [--seconds 60]
 
 Page views, merged visits and share holders, at a steady rate; the sender, a process of its own,
-shares the machine. The broker dates the records. Those of the first 15 seconds don't count. A
-second of page views and a visit become complete later, by event time: that isn't counted.
+shares the machine. The broker dates the records. Those of the first minute don't count: Java is
+still compiling. A second of page views and a visit become complete later, by event time: that
+isn't counted.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from workbook.spark import session
 from workbook.stack.addresses import kafka
 from workbook.topics import COMPACTED, FOREVER, Topic, new_topic
 
-WARM_UP_S, LOOK_S = 15, 5
+WARM_UP_S, LOOK_S = 60, 5
 BY_THE_BROKER = {"message.timestamp.type": "LogAppendTime"}
 STREAMS = {"page_views": ["clicks"], "event_time_merge": ["tracking", "orders"],
            "share_holders": ["positions"]}  # fmt: skip
