@@ -13,7 +13,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell
 
-from workbook.stack import jars
+from workbook.stack import folders, jars
+from workbook.stack.process import taken
 
 
 @dataclass
@@ -39,10 +40,11 @@ class Kernel:
             self.run(source)
         return caught.value.traceback
 
-    def sparks(self) -> list[psutil.Process]:
-        """Spark's Java processes below it."""
-        kernel, found = psutil.Process(self.client.km.provisioner.pid), []
-        for child in kernel.children(recursive=True):
+    def sparks(self) -> list[psutil.Process | Path]:
+        """The Spark that it has started or taken: not the one that the lab keeps for the next."""
+        kernel, lab = psutil.Process(self.client.km.provisioner.pid), folders.run_dir()
+        found = [note for note in [lab / taken(kernel.pid)] if note.exists()]
+        for child in kernel.children():
             with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
                 found += [child] if any("SparkSubmit" in part for part in child.cmdline()) else []
         return found
