@@ -67,7 +67,11 @@ def test_no_kill_is_blamed_for_what_differs_by_itself() -> None:
 
 def test_a_result_that_is_new_in_each_run_is_no_fault() -> None:
     first, second, killed = (rows(("a", "1"), ("b", "2"), (f"id-{n}", "x")) for n in range(3))
-    assert not judge(truth_of(Compare(), first, second), Compare(), killed).counts
+    truth = truth_of(Compare(), first, second)
+    assert not judge(truth, Compare(), killed).counts
+    more = judge(truth, Compare(), [*killed, *rows(("id-4", "x"))])
+    assert (more.kept, more.counts["new"]) == ("at least once", 1)
+    assert truth_of(Compare("bag"), CALM[:1], CALM).judged == 0, "which of the two is the short one"
 
 
 def test_the_fields_of_what_differs_by_itself_are_named() -> None:
@@ -99,6 +103,7 @@ def test_a_table_is_compared_by_its_last_values() -> None:
     right = judge(truth, Compare(), rows(("b", "1"), ("a", "1"), ("a", "2")))
     assert right.kept == "at least once"
     assert keeps(right, "exactly-once")  # a table can't show more
+    assert keeps(right, "at-most-once")
     assert judge(truth, Compare(), rows(("a", "2"), ("a", "1"), ("b", "1"))).kept == "neither"
 
 
@@ -228,6 +233,10 @@ def test_a_run_leaves_no_topic(broker: Broker, tmp_path: Path) -> None:
         lambda: not [n for n in admin.list_topics(timeout=10).topics if "leaves" in n],
         "the end of its topics",
     )
+
+
+def test_where_nothing_is_judged_no_promise_is_broken(broker: Broker) -> None:
+    assert main(["crash-test", "--in", "nobody", "--", "x", "{in}", "{out}"]) == 2
 
 
 def test_the_input_is_only_read(broker: Broker) -> None:

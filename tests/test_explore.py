@@ -20,7 +20,7 @@ from workbook.explore.plan import Plan, plan
 from workbook.explore.program import program
 from workbook.explore.report import Report, console, format_of
 from workbook.explore.rows import Choice, _with_avro, read, rows
-from workbook.explore.sample import IN_HEADER, Field, Sample, _read, _Schemas, look
+from workbook.explore.sample import IN_HEADER, LIKE_A_TIME, Field, Sample, _read, _Schemas, look
 from workbook.explore.sql import read_by, text_of
 from workbook.kafka.readers import read_all
 
@@ -286,6 +286,11 @@ def test_what_cannot_be_explored_is_a_clear_error(
 def test_what_spark_cannot_read_is_no_json_and_no_time() -> None:
     assert _read(b'\xef\xbb\xbf{"at": 1}', _Schemas(None), False)[0] != "JSON"
     assert Field(("at",), Counter(), [10**400]).unit is None
+    two = [1_764_000_000] * 6 + [1_764_000_000_000] * 4
+    assert Field(("at",), Counter(), two).unit == "s", "the more frequent one"
+    likely = "created_at createdAt eventTimestamp update_ts sent_ms event_date"
+    assert all(map(LIKE_A_TIME.search, likely.split()))
+    assert not any(map(LIKE_A_TIME.search, ["candidate_id", "runtime_id", "format", "events"]))
 
 
 def test_a_schema_id_in_a_header_is_named_and_a_topic_of_nulls_is_told(

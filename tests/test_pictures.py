@@ -429,6 +429,7 @@ def test_compaction_says_of_each_record_why_it_stayed() -> None:
 def test_a_group_s_state_follows_members_commits_and_the_clock(seen, now, expected) -> None:
     life = phases(seen, "billing", now, 5)
     assert [(phase.state, phase.begin) for phase in life] == expected
+    assert "billing: " in group_life(seen, [], seen[0].at - 1, 5).words, "the broker is ahead"
 
 
 @pytest.mark.parametrize(

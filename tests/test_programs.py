@@ -137,7 +137,8 @@ def test_another_copy_takes_over_and_no_second_is_lost(broker, topic, tmp_path) 
     options = {"servers": broker.bootstrap, "topic": clicks.name, "out": metrics.name}
     options |= {"group": clicks.name, "config": tmp_path / "client.properties"}
     # What ends or joins is noticed sooner.
-    options["config"].write_text("session.timeout.ms=6000\nheartbeat.interval.ms=300\n")
+    with options["config"].open("a") as file:
+        file.write("session.timeout.ms=6000\nheartbeat.interval.ms=300\n")
     first, second = halves(config, clicks.name, stream)
     views = stream.expected(0, ALL).query("click_type == 'Page'")
     key = (views.timestamp // 1000).astype(str) + "/" + views.partition.astype(str)

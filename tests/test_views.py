@@ -181,3 +181,4 @@ def test_bars_are_sorted_and_carry_their_numbers() -> None:
     many = bars({f"/{n}": n for n in range(40)}, "caption")
     assert "25 more" in many
     assert "no rows yet" in bars({}, "caption")
+    assert "no name" in bars({None: 2, "a": 2}, "caption"), "Spark's group of clicks without one"

@@ -16,6 +16,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -157,8 +158,10 @@ def follow_errors(chapter: str) -> None:
 
 def _is_news(record: logging.LogRecord) -> bool:
     """Leave out py4j's traces of a Ctrl-C, and of a micro-batch whose query was stopped."""
-    text = f"{record.getMessage()} {record.exc_info[1] if record.exc_info else ''}"
-    return not any(word in text for word in STOPPED)
+    with suppress(Exception):  # logging itself says so of a message with a wrong format
+        text = f"{record.getMessage()} {record.exc_info[1] if record.exc_info else ''}"
+        return not any(word in text for word in STOPPED)
+    return True
 
 
 def show(

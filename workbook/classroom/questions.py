@@ -1,6 +1,7 @@
 """Asks by buttons: a choice (an exercise), recall questions, and predictions before a run."""
 
 import html
+import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -187,4 +188,4 @@ class Prediction(widgets.VBox):
 
 def _plain(value: object) -> str:
     """Reduce an answer to what counts: no case, no thousands separators, no blanks."""
-    return "".join(str(value).split()).replace(",", "").casefold()
+    return re.sub(r",(?=\d{3}\b)", "", "".join(str(value).split())).casefold()

@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Any
 
 from workbook.classroom.sandbox import bounded, guarded
-from workbook.views.tables import marked, table
+from workbook.views.tables import marked, sendable, table
 
 Rows = tuple[tuple[str, ...], ...]
 
@@ -76,7 +76,7 @@ class Card:
 
     def __repr__(self) -> str:
         head = f"{self.state.symbol} {self.state.word}: {self.name}"
-        return "\n".join([head, *(_part_as_text(p) for p in self.parts)])
+        return sendable("\n".join([head, *(_part_as_text(p) for p in self.parts)]))
 
     def _repr_html_(self) -> str:
         head = f"<strong>{self.state.symbol} {self.state.word}</strong>: {html.escape(self.name)}"
@@ -84,7 +84,7 @@ class Card:
         if self.state in FOLDED:
             body = f"<details><summary>{FOLDED[self.state]}</summary>{body}</details>"
         style = f"border-left:4px solid {self.state.colour};padding:0.2em 0.8em;margin:0.4em 0"
-        return f'<div style="{style}"><div>{head}</div>{body}</div>'
+        return sendable(f'<div style="{style}"><div>{head}</div>{body}</div>')
 
 
 def _part_as_text(part: Part) -> str:

@@ -206,6 +206,7 @@ def add_crash_test(parser: argparse.ArgumentParser) -> None:
         "--topic {in} --out {out} --group {run}",
     )
     parser.usage = "%(prog)s [options] -- COMMAND"
+    parser.set_defaults(failed=2)  # 1 says that the program broke its promise
     says = "the topic with the input, which is only read, or two; default: clicks of our own"
     parser.add_argument(
         "--in", type=topic, dest="topics", action="append", metavar="TOPIC", help=says

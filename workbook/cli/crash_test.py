@@ -5,7 +5,6 @@ import re
 import secrets
 import shlex
 import shutil
-import sys
 import time
 from argparse import Namespace
 from difflib import get_close_matches
@@ -35,14 +34,6 @@ RATE, PARTITIONS = 100, 4
 
 def crash(options: Namespace) -> int:
     """Kill a program again and again, and judge it; 0 if it kept its promise, 2 for no verdict."""
-    try:
-        return _crash(options)
-    except CrashFailed as error:
-        print(f"\n{error}", file=sys.stderr)
-        return 2
-
-
-def _crash(options: Namespace) -> int:
     end_like_ctrl_c()
     words = tuple(options.words[1:] if options.words[:1] == ["--"] else options.words)
     _require(words, options)

@@ -2,6 +2,7 @@
 
 import shutil
 from argparse import Namespace
+from itertools import count
 from pathlib import Path
 
 from py4j.protocol import Py4JError
@@ -73,10 +74,12 @@ def _write(report: Report, options: Namespace) -> None:
         (options.program, lambda: program(report, Path(options.program).name)),
     ):  # fmt: skip
         if path:
-            if path == options.program and Path(path).exists():  # somebody may have changed it
-                Path(path).replace(f"{path}.old")
-                say(f"The former one is now {path}.old.")
-            Path(path).write_text(text(), encoding="utf-8")
+            made, file = text(), Path(path)
+            if path == options.program and file.exists() and file.read_bytes() != made.encode():
+                names = (f"{path}.old{number or ''}" for number in count())
+                file.replace(old := next(name for name in names if not Path(name).exists()))
+                say(f"The former one is now {old}.")
+            file.write_text(made, encoding="utf-8")
             say(f"Written: {path}")
 
 

@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         said = as_typed(str(error)).expandtabs(4).split("\n")
         print("", *map(plain, said), sep="\n", file=sys.stderr)
-        return 1
+        return int(getattr(options, "failed", 1))
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # as in `workbook metrics | head`

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, cast
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaException, Producer
 
 from workbook.errors import CrashFailed
 from workbook.explore.plan import Plan
@@ -81,6 +81,9 @@ class Copy:
                     break
                 except BufferError:
                     self._producer.poll(0.1)
+                except KafkaException as error:  # it's larger than the topic takes
+                    refused.append(error.args[0])
+                    break
             self._producer.poll(0)
         try:
             left = self._producer.flush(WITHIN_S)

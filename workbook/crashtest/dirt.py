@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from workbook.crashtest.copies import Record
-from workbook.crashtest.judge import Compare, judge, truth_of
+from workbook.crashtest.judge import ID, Compare, judge, truth_of
 from workbook.crashtest.runs import trial
 from workbook.crashtest.trial import Setup
 from workbook.errors import CrashFailed
@@ -120,7 +120,7 @@ def feed(
             f"{why}."
         )
     known = [row.key for row in one if row.key is not None]
-    by_value = (setup.query or setup.folder or len(known) < len(one)) and not compare.how
+    by_value = (setup.query or setup.folder or len(known) < len(one)) and compare.how[:3] != ID
     # What has the hostile records' own key may change, or go: a tombstone deletes it.
     own = {(r.key.decode(errors="backslashreplace"),) for r in dirt.values() if r.key is not None}
     truth = replace(truth, unstable=truth.unstable | own)
@@ -135,7 +135,7 @@ def feed(
         more = ", ".join(f"{n:,} {kind}" for kind, n in verdict.counts.items() if n)
         lost = verdict.counts["lost"]
         if by_value:  # a row that was changed is another one
-            lost = max(0, lost - verdict.counts["unexpected"])
+            lost = max(0, lost - verdict.counts["unexpected"] - verdict.counts["new"])
         return (f"{lost:,} results of other records are lost" if lost else ""), more
 
     while True:

@@ -84,7 +84,7 @@ class Truth:
 
     ``unstable`` are the idents in which the two runs differ by themselves: no kill is blamed for
     these. ``moving`` are those with another last value. ``by`` is how it's compared: table or bag.
-    Where only one of the runs has some ident, they are ``loose``: then a new one isn't blamed.
+    ``loose`` is how many results only one of the runs has: as many new ones aren't blamed.
     """
 
     values: Mapping[Ident, Sequence[str]]
@@ -92,13 +92,13 @@ class Truth:
     moving: frozenset[Ident]
     by: str
     why: str
-    loose: bool = False
+    loose: int = 0
 
     @property
     def judged(self) -> int:
         """Return how many idents can be judged; 0 if these are less than half."""
         stable = len(self.values.keys() - self.unstable)
-        return stable if 2 * stable >= len(self.values) else 0
+        return stable if 2 * stable >= len(self.values.keys() | self.unstable) else 0
 
 
 def truth_of(compare: Compare, first: Sequence[Row], second: Sequence[Row]) -> Truth:
@@ -126,8 +126,9 @@ def truth_of(compare: Compare, first: Sequence[Row], second: Sequence[Row]) -> T
         by, why = TABLE, "two runs without a kill differ in how often they write a key"
     else:
         by, why = BAG, "no keys"
-    unstable, loose = differing[by], one.keys() != two.keys()
-    return Truth(one, frozenset(unstable), frozenset(differing[TABLE]), by, why, loose)
+    loose = max(sum(len(a[ident]) for ident in a.keys() - b) for a, b in ((one, two), (two, one)))
+    moving = frozenset(differing[TABLE])
+    return Truth(one, frozenset(differing[by]), moving, by, why, loose)
 
 
 def _differing(one: Values, two: Values, by: str) -> set[Ident]:
@@ -164,7 +165,7 @@ class Verdict:
     def kept(self) -> str:
         """Return what the program kept in this run: a word of ``words.KINDS``."""
         lost, changed = self.counts["lost"], self.counts["changed"]
-        more = self.counts["twice"] + self.counts["unexpected"]
+        more = self.counts["twice"] + self.counts["unexpected"] + self.counts["new"]
         if not lost and not changed and (self.last_same or not self.counts["unexpected"]):
             return AT_LEAST if more or not self.repeats_seen else EXACTLY
         return AT_MOST if lost and not changed and not more else NEITHER
@@ -181,12 +182,17 @@ def judge(truth: Truth, compare: Compare, rows: Sequence[Row], *, whole: bool = 
     found = compare.read(rows, strict=False)
     keyed = bool(rows) and all(row.key is not None for row in rows)
     verdict = Verdict(judged=truth.judged, repeats_seen=truth.by == BAG)
-    same = True
+    same, new = True, 0
     for ident in {**truth.values, **found}:
-        if ident in truth.unstable or (truth.loose and ident not in truth.values):
+        if ident in truth.unstable:
             continue
         expected, got = list(truth.values.get(ident, ())), found.get(ident, [])
         name = "/".join(ident)
+        if truth.loose and not expected:
+            new += len(got)
+            if new > truth.loose:
+                verdict.note("new", min(len(got), new - truth.loose), name)
+            continue
         if ident not in truth.moving and _last(expected) != _last(got):
             same = False
         if truth.by == TABLE:

@@ -24,7 +24,7 @@ MEANS = {
     AT_MOST: "results were lost, and none was written twice",
     NEITHER: "results were",  # and what happened
 }
-SAID = {"twice": "written again"}
+SAID = {"twice": "written again", "new": "added"}
 CAPTION = (
     "The lives of the program. Each bar is a life, a cross a fault; ticks are results and commits. "
     "Results between the last commit and a cross are written again, or lost."
@@ -35,7 +35,7 @@ FIELDS_TOLD, FEW = 3, 5
 def keeps(verdict: Verdict, promise: str) -> bool:
     """Return True if the run kept what was promised, as far as can be told."""
     return verdict.kept in PROMISES[promise] or (
-        verdict.kept == AT_LEAST and not verdict.repeats_seen and promise == "exactly-once"
+        verdict.kept == AT_LEAST and not verdict.repeats_seen and promise != "none"
     )
 
 
@@ -101,7 +101,8 @@ def sentences(found: Found, promise: str) -> list[str]:
             if count:
                 said.append(f"{count:,} {SAID.get(kind, kind)}, for example:")
                 said += [f"    {_short(example)}" for example in verdict.examples[kind]]
-        if verdict.last_same is not None and verdict.kept == AT_LEAST:
+        told = verdict.kept == AT_LEAST or (verdict.kept == EXACTLY and not verdict.last_same)
+        if verdict.last_same is not None and told:
             sees = "sees no difference" if verdict.last_same else "may see an older one"
             said.append(f"A reader that takes the last value of each key {sees}.")
         if verdict.counts["lost"] and verdict.last_same and verdict.kept != AT_LEAST:

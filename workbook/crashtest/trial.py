@@ -156,10 +156,15 @@ class Trial:
             if calm > long and not self.results.held_back():
                 return bool(come)
             if time.time() - began > ENDLESS_S:
+                if calm > long:
+                    raise CrashFailed(
+                        "A transaction of a producer that was killed is still open: give it a "
+                        "shorter transaction.timeout.ms."
+                    )
                 raise CrashFailed(
-                    f"It still writes {ENDLESS_S / 60:.0f} minutes after the last input. Results "
-                    "that come by the clock can't be compared: let it write only what the input "
-                    "brings, or give a shorter --quiet."
+                    f"It still writes {ENDLESS_S / 60:.0f} minutes after the last input. A slow "
+                    "program needs fewer --records. Results that come by the clock can't be "
+                    "compared: let it write only what the input brings, or give a shorter --quiet."
                 )
             time.sleep(0.05)
 

@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import shlex
 import signal
 import struct
 import subprocess
@@ -52,7 +51,7 @@ class Victim:
                 )
         except OSError as error:
             raise CrashFailed(
-                f"This command can't be started: {shlex.join(words)} ({error.strerror})."
+                f"This command can't be started: {words[0]} ({error.strerror})."
             ) from None
         lease().ask("own", pid=self._process.pid)
 

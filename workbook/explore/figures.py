@@ -76,7 +76,7 @@ def measure(
             "stack(3, 'size', size, 'delay', delay, 'lateness', lateness) AS (of, ms)"
         ))  # fmt: skip
         lateness = _quantiles(counted, "lateness")
-        minutes, late = told("by minute", _minutes, placed, lateness.get("p99", 0.0))
+        minutes, late = told("by minute", _minutes, placed, lateness)
         return Figures(
             partitions=_partitions(places),
             reasons=_reasons(places),
@@ -188,13 +188,14 @@ def _quantiles(counted: pd.DataFrame, of: str) -> dict[str, float]:
     return {"least": least, **told, "most": most}
 
 
-def _minutes(rows: DataFrame, late_ms: float) -> tuple[list[int], list[int]]:
+def _minutes(rows: DataFrame, lateness: dict[str, float]) -> tuple[list[int], list[int]]:
     """Return the records of each minute from the first to the last, and how many were later.
 
     Both are empty if they are of more than a week.
     """
     minute = F.floor(F.col("arrival") / 60_000).alias("minute")
-    later = F.count_if(_about("lateness") > late_ms).alias("late")
+    about = F.least(_about("lateness"), F.lit(lateness.get("most")))  # as its quantiles are
+    later = F.count_if(about > lateness.get("p99", 0.0)).alias("late")
     counted = rows.groupBy(minute).agg(F.count("*").alias("n"), later).collect()
     found = {row.minute: (row.n, row.late) for row in counted}
     minutes = range(min(found), max(found) + 1)
@@ -273,8 +274,9 @@ def _watermarks(placed: DataFrame, window_ms: int) -> list[dict[str, Any]]:
 
 def _clocks(found: pd.DataFrame, before: int) -> "pd.Series[float]":
     """Return the newest event time ``before`` micro-batches earlier, none before the first."""
-    tops = found.groupby(["of", "batch"])["top"].max()
-    return tops.groupby("of").cummax().groupby("of").shift(before).rename("clock")
+    tops = found.groupby(["batch", "of"])["top"].max().unstack()
+    clocks: Any = tops.cummax().ffill().shift(before).unstack()  # also where one has no record
+    return clocks.rename("clock")
 
 
 def _dropped(found: pd.DataFrame, before: int, window_ms: int, delays: Sequence[int]) -> list[int]:

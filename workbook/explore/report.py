@@ -47,6 +47,11 @@ class Report:
         if not self.figures.watermarks:
             if self.figures.reasons[REASONS[EMPTY]] == self.figures.reasons["records"]:
                 return "No record has a value, so there is nothing to count in windows."
+            if self.figures.reasons[REASONS[AHEAD]]:
+                return (
+                    "All times are more than five minutes ahead of their arrival: a time without a "
+                    "zone is taken for UTC. Look with --time record."
+                )
             return "No record has a time that can be read: name another field by --time."
         if best is None:
             return (

@@ -14,6 +14,7 @@ from typing import Any
 
 import fastavro
 from confluent_kafka import Message
+from fastavro.schema import SchemaParseException
 
 from workbook.errors import WorkbookError
 from workbook.explore.plan import Plan
@@ -35,7 +36,10 @@ SINCE, UNTIL = 946_684_800, 4_102_444_800
 """The seconds of 2000 and of 2100: a number between them may be a time."""
 
 ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?$")
-LIKE_A_TIME = re.compile(r"time|date|stamp|(^|[_.a-z])(at|ts|when|created|updated|occurred)$", re.I)
+LIKE_A_TIME = re.compile(
+    r"(?i:(time|date|stamp)(?!.*id$)|when$|(created|updated|occurred)(at)?$"
+    r"|(^|[_.])(at|ts|ms|millis)$)|[a-z](At|Ts|Ms)$"
+)
 LIKE_A_KEY = re.compile(r"id$|key$|user|customer|session|account|device|number$|^name$", re.I)
 
 JSON, AVRO, TEXT, BYTES, EMPTY = "JSON", "Avro", "text", "bytes", "no value"
@@ -70,10 +74,10 @@ class Field:
 
     @property
     def unit(self) -> str | None:
-        """Return what nine of ten values are as times: a unit, ``ISO``; None if they're none."""
-        forms = Counter(_unit(value) for value in self.values)
-        unit, number = forms.most_common(1)[0] if forms else (None, 0)
-        return unit if number >= 0.9 * len(self.values) else None
+        """Return what most values are, a unit or ``ISO``; None unless nine of ten are times."""
+        forms = Counter(filter(None, map(_unit, self.values)))
+        enough = forms and forms.total() >= 0.9 * len(self.values)
+        return forms.most_common(1)[0][0] if enough else None
 
 
 def _unit(value: Any) -> str | None:
@@ -158,7 +162,8 @@ def look(config: Mapping[str, Any], plan: Plan, url: str | None) -> Sample:
     if not found:
         raise WorkbookError(
             f"Expected records in {plan.topic!r}, but there is none at the offsets that were "
-            "looked at: they've expired, or were compacted away. Ask for other ones by --last."
+            "looked at: they've expired, were compacted away, or are marks of transactions. Ask "
+            "for other ones by --last, or for more by --records."
         )
     schemas = _Schemas(url)
     sample = Sample(len(found), Counter(), {}, {}, schemas.avro, 0.0, Counter())
@@ -223,11 +228,14 @@ class _Schemas:
         number = int.from_bytes(value[1:5], "big")
         if number not in self.avro and number not in self._others:
             kind, text = self._ask(number)
-            if kind == "AVRO":
-                self._parsed[number] = fastavro.parse_schema(json.loads(text))
-                self.avro[number] = text
-            else:
-                self._others[number] = kind
+            try:
+                if kind != "AVRO":
+                    self._others[number] = kind
+                else:
+                    self._parsed[number] = fastavro.parse_schema(json.loads(text))
+                    self.avro[number] = text
+            except (SchemaParseException, ValueError) as error:
+                self._others[number] = f"{AVRO}, not decoded, since its schema is wrong: {error}"
         if number in self._others:
             return self._others[number], None
         try:

@@ -26,7 +26,7 @@ Held = Mapping[str, Collection[int]]
 
 
 def who_writes(
-    written: Iterable[tuple[str | bytes | None, int]], partitions: int, *, mark: str = ""
+    written: Iterable[tuple[str | bytes | None, int]], partitions: int, *, mark: Key = None
 ) -> Picture:
     """Draw each partition with its keys, from the key and partition of each record.
 
@@ -44,7 +44,8 @@ def who_writes(
     named = sorted((key for key in of_key if key is not None), key=lambda key: (-of_key[key], key))
     torn = {key for key, homes in Counter(key for key, _ in records).items() if homes > 1} - {None}
     drawn: list[Key] = [*named[:BUSIEST]]
-    if mark in of_key and mark not in drawn:
+    marked = mark is not None and mark in of_key
+    if marked and mark not in drawn:
         drawn[-1] = mark
     strip, rows, most = Strip(2, widest=20), [], max(of_partition.values())
     _head(strip, "keys · records", "partition", "records")
@@ -62,7 +63,7 @@ def who_writes(
         f"{number(len(named), 'key')}; keys in several partitions: {len(torn):,}."
     )
     if len(named) > len(drawn):
-        words += f" Drawn: the {len(drawn)} with the most records{' and yours' * (mark in of_key)}."
+        words += f" Drawn: the {len(drawn)} with the most records{' and yours' * marked}."
     return Picture(strip, WRITES, words, rows)
 
 
@@ -115,7 +116,7 @@ def _partition(strip: Strip, partition: int, keys: str = "") -> None:
     strip.cell(0, str(partition), title=f"partition {partition}", bold=True)
 
 
-def _named(key: Key, count: int, torn: bool, mark: str) -> str:
+def _named(key: Key, count: int, torn: bool, mark: Key) -> str:
     """Name a key with its signs and the number of its records."""
     if key is None:
         return f"no key · {count:,}"

@@ -49,6 +49,7 @@ class Phase(NamedTuple):
 def group_life(looks: Sequence[Look], marks: Sequence[Mark], now: float, quiet: float) -> Picture:
     """Draw groups from ``looks``, in the order of their time; idle: no commit for ``quiet`` s."""
     groups = list(dict.fromkeys(look.group for look in looks))
+    now = max([now, *(look.at for look in looks)])  # the broker's clock may be ahead
     zero = min((look.at for look in looks), default=now)
     since = max(0, now - SHOWN_S - zero)
     plane = Plane("seconds", "", width=900, height=120 + 60 * len(groups), right=0.12)

@@ -11,7 +11,7 @@ from IPython.core.error import InputRejected
 from IPython.display import HTML, display
 
 from workbook.views.picture import SAME, Picture
-from workbook.views.tables import marked
+from workbook.views.tables import marked, sendable
 
 EVERY_S = 0.5
 DEADLINE_S = 1800.0
@@ -107,7 +107,7 @@ class Live:
         self._put(self._last, words)
         self._button.close()
         if self._display is not None and not self._beside:
-            self._display.update(HTML(f"{self._last}{words}"))
+            self._display.update(HTML(sendable(f"{self._last}{words}")))
 
     def _over(self) -> bool:
         ended = self._running is not None and not self._running.is_active
@@ -120,8 +120,8 @@ class Live:
 
     def _put(self, shown: Shown, words: str = "") -> None:
         """Hand a frame to the browser, which draws it only if it has changed."""
-        self._frame.value = (shown if isinstance(shown, str) else shown.figure) + words
-        twin = "" if isinstance(shown, str) else shown.twin
+        self._frame.value = sendable((shown if isinstance(shown, str) else shown.figure) + words)
+        twin = "" if isinstance(shown, str) else sendable(shown.twin)
         self._twin.value = twin
         self._folded.layout.display = None if twin else "none"
 

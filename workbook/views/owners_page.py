@@ -122,6 +122,7 @@ def _words(traffic: Traffic) -> str:
         f"{number(views, 'view')} by {number(traffic.unique, 'viewer')} on "
         f"{number(len(days), 'day')}, from {days[0]} to {days[-1]}."
     )
+    words += f" The table has the newest {LISTED} days." * (len(days) > LISTED)
     for trait, groups in traffic.groups.items():
         each = (f"{name} {HIDDEN if n is None else f'{n:,}'}" for name, n in groups.items())
         words += f" Viewers by {trait.replace('_', ' ')}: {', '.join(each)}."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
-from workbook.views.tables import table
+from workbook.views.tables import sendable, table
 
 SAME = "The same as a table"
 NOTHING = "There is nothing to draw yet."
@@ -61,7 +61,7 @@ class Picture:
 
     def _repr_html_(self) -> str:
         folded = f"<details><summary>{SAME}</summary>{self.twin}</details>" if self.rows else ""
-        return self.figure + folded
+        return sendable(self.figure + folded)
 
     def __str__(self) -> str:
         """Return it as HTML: in an f-string, its text would be shown as if it were HTML."""
@@ -69,7 +69,7 @@ class Picture:
 
     def __repr__(self) -> str:
         lines = [json.dumps(dict(row), default=str, ensure_ascii=False) for row in self.rows]
-        return "\n".join([self.caption, self.words, *lines])
+        return sendable("\n".join([self.caption, self.words, *lines]))
 
 
 def said(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -5,6 +5,7 @@ import html
 import io
 from collections.abc import Sequence
 from datetime import UTC
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,10 @@ INCH = 96
 """Pixels."""
 
 
+_STYLED = RLock()
+"""Held while the style is set: it's the whole process's, and two views may draw at once."""
+
+
 class Plane:
     """A plane with titled axes; draw on ``axes``, a matplotlib ``Axes``.
 
@@ -53,7 +58,7 @@ class Plane:
     def __init__(
         self, across: str, upwards: str, *, width: int = 860, height: int = 360, right: float = 0.02
     ) -> None:
-        with rc_context(STYLE):
+        with _STYLED, rc_context(STYLE):
             self.figure = Figure(figsize=(width / INCH, height / INCH))
             below, left = 46 / height, 86 / width
             self.axes: Axes = self.figure.add_axes(
@@ -116,7 +121,7 @@ class Plane:
     def svg(self, words: str) -> str:
         """Return the plane as an image in HTML; ``words`` are for who can't see it."""
         image = io.BytesIO()
-        with rc_context(STYLE):
+        with _STYLED, rc_context(STYLE):
             for text in self.figure.findobj(Text):  # made outside of this style
                 text.set(text=_printable(text.get_text()), parse_math=False)
             FigureCanvasSVG(self.figure).print_svg(image, metadata={"Date": None})
@@ -132,6 +137,9 @@ def _printable(text: str) -> str:
     return "".join(each if each.isprintable() or each == "\n" else "·" for each in text)
 
 
+_DRAWABLE = (-62_104_060_800_000, 253_370_764_799_999)
+
+
 def moments(ms: ArrayLike) -> Any:
-    """Return times in ms since 1970 as places on an axis of times."""
-    return np.asarray(ms, np.int64).astype("datetime64[ms]")
+    """Return times in ms since 1970 as places on an axis of times: it has the years 2 to 9998."""
+    return np.clip(np.asarray(ms, np.int64), *_DRAWABLE).astype("datetime64[ms]")

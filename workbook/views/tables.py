@@ -17,6 +17,11 @@ def marked(text: str) -> str:
     return re.sub("`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
 
 
+def sendable(text: str) -> str:
+    """Return a text as a browser takes it: half of a surrogate pair, legal in JSON, is spelt."""
+    return text.encode(errors="backslashreplace").decode()
+
+
 def captioned(caption: str) -> str:
     """Return the caption of a table: it may be wider than the table, and wraps where it's long."""
     line = f"<div style='width:max-content; max-width:52em'>{html.escape(caption)}</div>"
@@ -44,9 +49,9 @@ HIDDEN = "hidden"
 
 
 def bars(
-    counts: Mapping[str, int | None],
+    counts: Mapping[Any, int | None],
     caption: str,
-    before: Mapping[str, int] | None = None,
+    before: Mapping[Any, int] | None = None,
     total: str = "",
 ) -> str:
     """Show counts by name as bars with their numbers beside them, the longest on top.
@@ -55,10 +60,10 @@ def bars(
     A row that has changed since ``before`` says by how much. ``total`` names the sum of
     all counts, which stands above them as one large number. Of many names the first 15 are drawn.
     """
+    counts, was = _named(counts), _named(before or {})
     known = {name: count for name, count in counts.items() if count is not None}
     rows = sorted(known.items(), key=lambda item: (-item[1], item[0]))
     top = max(known.values(), default=0) or 1
-    was = before or {}
     drawn = "".join(
         _bar(name, count, count / top, count - was.get(name, count)) for name, count in rows[:SHOWN]
     )
@@ -70,6 +75,10 @@ def bars(
         drawn = "<tr><td><i>no rows yet</i></td></tr>"
     large = _large(sum(known.values()), total) if total else ""
     return f"{large}<table style='{TABLE}; min-width:22em'>{captioned(caption)}{drawn}</table>"
+
+
+def _named(counts: Mapping[Any, Any]) -> dict[str, Any]:
+    return {"no name" if name is None else str(name): count for name, count in counts.items()}
 
 
 def _large(number: int, words: str) -> str:
