@@ -129,8 +129,9 @@ def test_the_table_in_the_topic_is_right_though_a_worker_is_killed(broker, spark
     assert not any(spark_cluster.can_read(path) for path in ours)
     assert spark_cluster.can_read(spark_cluster.python)
     positions = new_compacted_topic("positions", "test-cluster", partitions=2)
-    broker.create(positions, positions.dead_letters)
-    config, out = broker.client_config(), f"{positions.name}.holders"
+    holders = new_compacted_topic("holders", "test-cluster", partitions=2)
+    broker.create(positions, positions.dead_letters, holders)
+    config, out = broker.client_config(), holders.name
     stream = POSITIONS.ending_by(int(time.time() * 1000), CHANGED, speed=1)
     sending = {"target": generate, "args": (config, positions.name, stream, CHANGED)}
     (sender := Thread(**sending, kwargs={"speed": 1})).start()

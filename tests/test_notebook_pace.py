@@ -37,9 +37,10 @@ def test_it_runs_however_long_somebody_thinks(path: Path, tmp_path: Path) -> Non
     pauses = dict(zip(draw.sample(range(1, len(cells)), len(PAUSES_S)), PAUSES_S, strict=True))
     print(f"seed {SEED}: seconds of pause before the code cells", pauses)
     with kernel(tmp_path) as mine:
+        said = ""
         for number, cell in enumerate(cells):
             time.sleep(pauses.get(number, 0))  # what somebody thinks: it's what this is about
-            said = mine.run(cell)
+            said += mine.run(cell)
         assert "Closed." in said
         until(lambda: not mine.sparks(), "the end of Spark's Java process")
 
