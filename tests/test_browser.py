@@ -6,6 +6,7 @@
 import os
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -209,10 +210,13 @@ PICTURES = {
 def test_each_picture_stands_in_its_chapter(lab, page, chapter) -> None:
     page.set_viewport_size({"width": 1280, "height": 900})
     open_chapter(page, lab[1], chapter)
-    close = nbformat.read(Path(lab[0].env["WORKBOOK_NOTEBOOKS"]) / f"{chapter}.ipynb", 4).cells
-    open_ones = [cell for cell in close if not cell.metadata.get("jupyter", {})]  # none is folded
-    last = [cell.source for cell in open_ones if cell.cell_type == "code"][-2]
-    run_up_to(page, last.splitlines()[0])
+    page.get_by_role("menuitem", name="View", exact=True).click()
+    page.get_by_text("Expand All Code", exact=True).click()
+    cells = nbformat.read(Path(lab[0].env["WORKBOOK_NOTEBOOKS"]) / f"{chapter}.ipynb", 4).cells
+    sources = [cell.source for cell in cells if cell.cell_type == "code"]
+    closing = "chapter.close()" if chapter[:2] != "04" else "each.close()"
+    [last] = [one for one, after in pairwise(sources) if closing in after]
+    run_up_to(page, max(last.splitlines(), key=len))
     panel = page.locator(".jp-WindowedPanel-outer").first
     for caption, name in PICTURES[chapter].items():
         figure = page.locator("figure:visible", has_text=caption).last
@@ -229,7 +233,7 @@ def test_each_picture_stands_in_its_chapter(lab, page, chapter) -> None:
         if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
             Path(folder).mkdir(parents=True, exist_ok=True)
             figure.screenshot(path=f"{folder}/{name}.png")
-    run_up_to(page, "chapter.close()" if chapter[:2] != "04" else "each.close()")
+    run_up_to(page, closing)
 
 
 SETUP = """
