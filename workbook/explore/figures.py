@@ -194,8 +194,8 @@ def _minutes(rows: DataFrame, lateness: dict[str, float]) -> tuple[list[int], li
     Both are empty if they are of more than a week.
     """
     minute = F.floor(F.col("arrival") / 60_000).alias("minute")
-    about = F.least(_about("lateness"), F.lit(lateness.get("most")))  # as its quantiles are
-    later = F.count_if(about > lateness.get("p99", 0.0)).alias("late")
+    p99 = lateness.get("p99", 0.0)  # it's rounded, as long as it isn't the most
+    later = F.count_if((_about("lateness") > p99) & (F.col("lateness") > p99)).alias("late")
     counted = rows.groupBy(minute).agg(F.count("*").alias("n"), later).collect()
     found = {row.minute: (row.n, row.late) for row in counted}
     minutes = range(min(found), max(found) + 1)
