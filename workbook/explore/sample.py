@@ -37,7 +37,7 @@ SINCE, UNTIL = 946_684_800, 4_102_444_800
 
 ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?$")
 LIKE_A_TIME = re.compile(
-    r"(?i:(time|date|stamp)(?!.*id$)|when$|(created|updated|occurred)(at)?$"
+    r"(?i:(time|date|stamp)(?!.*[_.]id$)|when$|(created|updated|occurred)(at)?$"
     r"|(^|[_.])(at|ts|ms|millis)$)|[a-z](At|Ts|Ms)$"
 )
 LIKE_A_KEY = re.compile(r"id$|key$|user|customer|session|account|device|number$|^name$", re.I)
