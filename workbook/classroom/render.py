@@ -1,4 +1,4 @@
-"""What a card shows: its parts as HTML in a notebook and as text in a terminal, and values as text.
+"""Render a card: its parts as HTML in a notebook and as text in a terminal, and values as text.
 
 Values, arguments and errors of an answer become short text, and showing them never raises.
 """
@@ -22,7 +22,7 @@ Rows = tuple[tuple[str, ...], ...]
 
 
 class State(Enum):
-    """What a card says, with its symbol and the colour of its edge; the word always stands too."""
+    """Name what a card says, with its symbol and the colour of its edge; the word stands too."""
 
     TASK = ("Task", "▸", "#1976d2")
     NOT_ATTEMPTED = ("Not attempted", "○", "#757575")
@@ -59,7 +59,7 @@ class Part:
 
 @dataclass(frozen=True, repr=False)
 class Card:
-    """What a cell shows: a state, the exercise's name, and parts. Falls back to text by itself."""
+    """Show in a cell a state, the exercise's name, and parts. Falls back to text by itself."""
 
     state: State
     name: str

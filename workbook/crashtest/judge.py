@@ -29,7 +29,7 @@ Values = Mapping[Ident, list[str]]
 
 @dataclass(frozen=True)
 class Compare:
-    """How results are compared: as a ``table``, as a ``bag``, by an ``id:FIELD``, or as they fit.
+    """Compare results as a ``table``, as a ``bag``, by an ``id:FIELD``, or as they fit.
 
     ``ignored`` are fields of JSON values that don't count.
     """
@@ -80,7 +80,7 @@ class Compare:
 
 @dataclass(frozen=True)
 class Truth:
-    """What the program does when nobody kills it, from two runs.
+    """Hold what the program does when nobody kills it, from two runs.
 
     ``unstable`` are the idents in which the two runs differ by themselves: no kill is blamed for
     these. ``moving`` are those with another last value. ``by`` is how it's compared: table or bag.
@@ -149,7 +149,7 @@ def _shared(one: Values, two: Values) -> int:
 
 @dataclass
 class Verdict:
-    """What a killed run has lost, written twice, changed, and written though nobody expected it.
+    """Count what a killed run has lost, written twice, changed, and what nobody expected of it.
 
     ``examples`` name some of each. ``last_same``: who reads the last value of each key sees no
     difference; None where results have no key.

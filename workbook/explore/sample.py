@@ -56,7 +56,7 @@ IN_HEADER = "bytes with a schema's id in a header, not decoded"
 
 @dataclass
 class Field:
-    """A field of the sample: how often it's there, of which types, and some of its values."""
+    """Describe a field of the sample: how often it's there, its types, and some of its values."""
 
     path: tuple[str, ...]
     types: Counter[str] = field(default_factory=Counter)
@@ -92,7 +92,7 @@ def _unit(value: Any) -> str | None:
 
 @dataclass
 class Sample:
-    """What some records of a topic are like.
+    """Describe what some records of a topic are like.
 
     ``formats`` counts them, ``odd`` has a place (partition, offset) of each format that most don't
     have. ``schemas`` are those of Avro by their id.
@@ -216,7 +216,7 @@ def _places(plan: Plan) -> Iterator[dict[int, tuple[int, int]]]:
 
 
 class _Schemas:
-    """The registry's schemas, asked for once each."""
+    """Ask for each of the registry's schemas once."""
 
     def __init__(self, url: str | None) -> None:
         self._url, self._others = url, dict[int, str]()
